@@ -146,7 +146,7 @@ describe('admin import --errors FILE', () => {
     const header = 'categoryKey,externalId,name,tags.0.key';
     const two = file('two.csv', `${header}\r\nCUSTOM,b-2,"Two\nlines",none\r\nCUSTOM,b-3\r\nCUSTOM,b-4,Printer,\r\n`);
 
-    const finished = await importInto('acme', one, two, '--errors', errors);
+    const finished = await importInto('acme', one, two, '--strict', '--errors', errors);
 
     expect(finished.exitCode).toBe(1);
     expect(readErrors(errors)).toEqual([

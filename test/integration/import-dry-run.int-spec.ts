@@ -85,15 +85,16 @@ describe('A dry run of an import', () => {
         fc.array(anyRecord, { minLength: 1, maxLength: 40 }),
         fc.constantFrom('keep' as const, 'hide' as const),
         fc.constantFrom(1, 3, 8, 100),
-        async (before, records, missing, batchSize) => {
+        fc.boolean(),
+        async (before, records, missing, batchSize, strict) => {
           await setting.enterWorkspace();
           await run(before, {});
           const untouched = await setting.everything();
 
-          const dry = await run(records, { missing, batchSize, dryRun: true });
+          const dry = await run(records, { missing, batchSize, strict, dryRun: true });
 
           expect(await setting.everything()).toBe(untouched);
-          expect(await run(records, { missing, batchSize })).toEqual({ ...dry, dryRun: false });
+          expect(await run(records, { missing, batchSize, strict })).toEqual({ ...dry, dryRun: false });
         },
       ),
       { numRuns: 12, interruptAfterTimeLimit: 60_000 },

@@ -28,20 +28,27 @@ describe('A repeated externalId within an import', () => {
     ['in one batch', 5_000],
     ['in batches that follow each other', 1],
     ['in batches far apart', 2],
-  ])('is a bad line that names the first line, %s, in every run', async (_, batchSize) => {
-    const file = setting.ndjson(
-      printer('x', 'first'),
-      ...Array.from({ length: 7 }, (__, index) => printer(`c-${index}`, 'other')),
-      printer('x', 'second'),
-      printer('x', 'first'),
-    );
-    const errors = [9, 10].map((line) => ({ line, reason: 'externalId is already on line 1.' }));
+  ])(
+    'is a bad line that names the first line, or with the same values a warning, %s, in every run',
+    async (_, batchSize) => {
+      const file = setting.ndjson(
+        printer('x', 'first'),
+        ...Array.from({ length: 7 }, (__, index) => printer(`c-${index}`, 'other')),
+        printer('x', 'second'),
+        printer('x', 'first', { owner: null, description: '' }),
+      );
+      const [second, third] = [9, 10].map((line) => ({ line, reason: 'externalId is already on line 1.' }));
+      const told = { read: 10, failed: 1, errors: [second], warned: 1, warnings: [third] };
 
-    expect(await run(file, { batchSize })).toMatchObject({ read: 10, created: 8, failed: 2, errors });
-    expect(await run(file, { batchSize })).toMatchObject({ read: 10, updated: 0, unchanged: 8, failed: 2, errors });
+      expect(await run(file, { batchSize })).toMatchObject({ ...told, created: 8, unchanged: 1 });
+      expect(await run(file, { batchSize })).toMatchObject({ ...told, created: 0, unchanged: 9 });
+      expect(await run(file, { batchSize, strict: true })).toMatchObject({
+        ...{ unchanged: 8, failed: 2, errors: [second, third], warned: 0 },
+      });
 
-    expect(await setting.asset('x')).toMatchObject({ name: 'first', version: 1 });
-  });
+      expect(await setting.asset('x')).toMatchObject({ name: 'first', version: 1 });
+    },
+  );
 
   it('is found across files, NDJSON, CSV and gzip, with file and line', async () => {
     const one = setting.ndjson(EMPLOYEE, printer('x', 'first'));

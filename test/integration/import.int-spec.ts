@@ -131,39 +131,89 @@ describe('Imported records', () => {
       expect((await setting.asset('arn:aws:s3:::logs'))['owner_id']).toBe((await setting.asset('hr-1'))['public_id']);
     });
 
-    it('are refused when they never follow, are no employees, are hidden or belong to another source', async () => {
+    const NOBODY = 'owner is not a visible employee of this source.';
+    const STRANGERS = [
+      { ...PRINTER, externalId: 'a', owner: 'nobody' },
+      { ...PRINTER, externalId: 'b', owner: 'c' },
+      { ...PRINTER, externalId: 'c' },
+      { ...PRINTER, externalId: 'd', owner: 'hidden' },
+      { ...EMPLOYEE, externalId: 'hidden', visibility: 'HIDDEN' },
+      { ...PRINTER, externalId: 'e', owner: 'elsewhere' },
+      { ...PRINTER, externalId: 'f', ownerId: randomUUID() },
+      { ...PRINTER, externalId: 'g', owner: 'x'.repeat(3_000) },
+    ];
+    const faults = [1, 2, 4, 6, 7, 8].map((line) => ({
+      line,
+      reason: line === 7 ? 'ownerId is not a visible employee of the workspace.' : NOBODY,
+    }));
+
+    it.each([true, false])(
+      'are left out with a warning when they are no visible employees (dry run: %s)',
+      async (dryRun) => {
+        await setting.run(setting.ndjson({ ...EMPLOYEE, externalId: 'elsewhere' }), { source: 'other' });
+
+        const report = await setting.run(setting.ndjson(...STRANGERS), { dryRun });
+
+        expect(report).toMatchObject({ read: 8, created: 8, failed: 0, warned: 6, warnings: faults });
+        if (!dryRun) expect((await setting.importAll(...STRANGERS)).unchanged).toBe(8);
+      },
+    );
+
+    it.each([true, false])('are errors then with --strict (dry run: %s)', async (dryRun) => {
+      const strict = { strict: true, dryRun };
       await setting.run(setting.ndjson({ ...EMPLOYEE, externalId: 'elsewhere' }), { source: 'other' });
-      const report = await setting.importAll(
-        { ...PRINTER, externalId: 'a', owner: 'nobody' },
-        { ...PRINTER, externalId: 'b', owner: 'c' },
-        { ...PRINTER, externalId: 'c' },
-        { ...PRINTER, externalId: 'd', owner: 'hidden' },
-        { ...EMPLOYEE, externalId: 'hidden', visibility: 'HIDDEN' },
-        { ...PRINTER, externalId: 'e', owner: 'elsewhere' },
-        { ...PRINTER, externalId: 'f', ownerId: randomUUID() },
-      );
-      expect(report).toMatchObject({ read: 7, created: 2, failed: 5 });
-      expect(report.errors.map(({ line }) => line)).toEqual([1, 2, 4, 6, 7]);
-      expect(report.errors[0]?.reason).toBe('owner is not a visible employee of this source.');
-      expect(report.errors[4]?.reason).toBe('ownerId is not a visible employee of the workspace.');
+
+      const report = await setting.run(setting.ndjson(...STRANGERS, { ...PRINTER, name: 'n'.repeat(1001) }), strict);
+
+      const long = { line: 9, reason: 'name is longer than 1000 characters; the rest was cut off.' };
+      expect(report).toMatchObject({ read: 9, created: 2, failed: 7, warned: 0, errors: [...faults, long] });
     });
 
-    it('in a circle are refused for their own fault, until they exist without it', async () => {
+    it('of an earlier import stay when they have left, by both kinds of reference', async () => {
+      const id = randomUUID();
+      const owned = [LAPTOP, { ...LAPTOP, externalId: 'by-id', owner: undefined, ownerId: id }];
+      await setting.importAll({ ...EMPLOYEE, id }, ...owned);
+      await setting.importAll({ ...EMPLOYEE, visibility: 'HIDDEN' });
+
+      const report = await setting.importAll(...owned.map((record) => ({ ...record, name: 'renamed' })));
+
+      expect(report).toMatchObject({ updated: 2, failed: 0, warned: 2 });
+      for (const name of ['C02XK', 'by-id']) {
+        expect(await setting.asset(name)).toMatchObject({ name: 'renamed', owner_id: id, owner_source: 3 });
+      }
+    });
+
+    it('may be named twice, if both name the same employee', async () => {
+      const [ada, ben] = [randomUUID(), randomUUID()];
+      const report = await setting.importAll(
+        { ...PRINTER, externalId: 'same', owner: 'hr-1', ownerId: ada },
+        { ...EMPLOYEE, externalId: 'hr-1', id: ada },
+        { ...EMPLOYEE, externalId: 'hr-2', id: ben },
+        { ...PRINTER, externalId: 'other', owner: 'hr-1', ownerId: ben },
+      );
+      expect(report).toMatchObject({ created: 3, failed: 1 });
+      expect(report.errors).toEqual([{ line: 4, reason: 'owner and ownerId name different employees; give one.' }]);
+      expect((await setting.asset('same'))['owner_id']).toBe(ada);
+    });
+
+    it('in a circle are refused while they are new, and nobody else is', async () => {
+      const id = randomUUID();
       const circle = [
         { ...EMPLOYEE, externalId: 'self', owner: 'self' },
         { ...EMPLOYEE, externalId: 'one', owner: 'other' },
-        { ...EMPLOYEE, externalId: 'other', owner: 'one' },
+        { ...EMPLOYEE, externalId: 'other', id, owner: 'one' },
+        { ...EMPLOYEE, externalId: 'beside', ownerId: id },
         { ...PRINTER, externalId: 'theirs', owner: 'one' },
-        { ...PRINTER, externalId: 'last', owner: 'nobody' },
+        { ...PRINTER, externalId: 'last', owner: 'beside' },
       ];
-      const { errors } = await setting.importAll(...circle);
-      const reason = 'owner is not brought in, because its own owner is not there either.';
-      expect(errors).toEqual([
-        ...[1, 2, 3, 4].map((line) => ({ line, reason })),
-        { line: 5, reason: 'owner is not a visible employee of this source.' },
-      ]);
+      const report = await setting.importAll(...circle);
+      const reason =
+        'New employees who own themselves or each other cannot be brought in; bring them in without owner first.';
+      expect(report.errors).toEqual([1, 2, 3].map((line) => ({ line, reason })));
+      expect(report).toMatchObject({ created: 3, warned: 2 });
+      expect((await setting.asset('last'))['owner_id']).toBe((await setting.asset('beside'))['public_id']);
       await setting.importAll(...circle.slice(0, 3).map((record) => ({ ...record, owner: null })));
-      expect(await setting.importAll(...circle)).toMatchObject({ created: 1, updated: 3, failed: 1 });
+      expect(await setting.importAll(...circle)).toMatchObject({ updated: 5, unchanged: 1, failed: 0, warned: 0 });
       expect((await setting.asset('self'))['owner_id']).toBe((await setting.asset('self'))['public_id']);
     });
 
@@ -276,5 +326,26 @@ describe('Imported records', () => {
     expect((await setting.asset('ds-1'))['tags']).toEqual([]);
     expect(await setting.rowsOf('asset_tag')).toHaveLength(1);
     expect(await setting.tagKeys.delete(setting.here, 'env')).toBeNull();
+  });
+
+  it('have one warning each, with all that was mended, also when they wait for an owner', async () => {
+    const long = { name: 'n'.repeat(1001), lastCheckedAt: '1970-01-01T00:00:00Z' };
+    const cut = 'name is longer than 1000 characters; the rest was cut off.';
+    const never = 'lastCheckedAt stands for "never", and was left out.';
+
+    const report = await setting.importAll(
+      { ...PRINTER, externalId: 'one', ...long },
+      { ...PRINTER, externalId: 'two', ...long, owner: 'nobody' },
+      { ...PRINTER, externalId: 'three', ...long, owner: 'hr-17' },
+      { ...PRINTER, externalId: 'four', ...long, tags: [{ key: 'unknown' }] },
+      EMPLOYEE,
+    );
+
+    expect(report).toMatchObject({ read: 5, created: 4, failed: 1, warned: 3 });
+    expect(report.warnings).toEqual([
+      { line: 1, reason: `${cut} ${never}` },
+      { line: 2, reason: `${cut} ${never} owner is not a visible employee of this source.` },
+      { line: 3, reason: `${cut} ${never}` },
+    ]);
   });
 });

@@ -3,9 +3,11 @@ export const shown = (name: string): string => cut(name, 64);
 
 /** Cuts by code points, because half a surrogate pair is not text. */
 export function cut(text: string, length: number): string {
-  if (text.length <= length) return text;
-  return `${[...text.slice(0, 2 * length)].slice(0, length).join('')}…`;
+  return text.length <= length ? text : `${cutAt(text, length)}…`;
 }
+
+/** Returns the first code points of a text. */
+export const cutAt = (text: string, length: number): string => [...text.slice(0, 2 * length)].slice(0, length).join('');
 
 /** U+0000, which Postgres cannot store, and lone surrogates, which no encoding can carry. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;

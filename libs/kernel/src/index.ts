@@ -10,7 +10,7 @@ export {
 export { CHANGE_ORIGINS, type Change, type ChangeOrigin, type ChangePage, type FeedStart } from './change';
 export { type Charge, RateLimited } from './charge';
 export { Clock } from './clock.port';
-export { isLongerThan, isStorable, plusHint, shown, storable } from './client-text';
+export { cutAt, isLongerThan, isStorable, plusHint, shown, storable } from './client-text';
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
 export { type Freshness, type ReadScope, newestOf } from './read-scope';

@@ -19,6 +19,7 @@ interface ImportCommandOptions extends CommonOptions {
   readonly map?: string;
   readonly maps?: string;
   readonly format?: Format;
+  readonly strict?: boolean;
 }
 
 /** Maximum number of errors shown to people. `--errors` keeps all. */
@@ -44,6 +45,7 @@ export function importCommand(): Command {
       'with --missing hide: the most assets to hide, as 50 or 10% (default: 20%, or 19 assets)',
       parseHideLimit,
     )
+    .option('--strict', 'make each warning an error of its record')
     .option('--errors <file>', 'write bad lines to this file; mend or delete them, then import the file')
     .addOption(
       new Option('--create-tag-keys <kind>', 'create missing tag keys as keys managed by the platform').choices([
@@ -80,6 +82,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
           missing: options.missing,
           hideAtMost: options.hideAtMost ?? null,
           createTagKeys: options.createTagKeys ?? null,
+          strict: options.strict ?? false,
           map,
           format: options.format ?? null,
           onProgress: ({ read, bytesRead, bytesTotal }) =>
@@ -144,7 +147,8 @@ function parseHideLimit(value: string): HideLimit {
 }
 
 function parseSource(value: string): string {
-  const bytes = Buffer.byteLength(value);
-  if (bytes >= 1 && bytes <= 100 && value.trim() !== '') return value;
+  const source = value.trim();
+  const bytes = Buffer.byteLength(source);
+  if (bytes >= 1 && bytes <= 100) return source;
   throw new InvalidArgumentError('A source has 1 to 100 bytes.');
 }

@@ -1,8 +1,7 @@
 import { storable } from '#libs/kernel';
-import { FirstLines } from '../domain/first-lines';
 import type { Format, InputLine } from '../domain/import-files.port';
 import { type KeptLine, keptLine } from '../domain/kept-line';
-import { isExternalId, parseImportRecord } from '../domain/import-record';
+import { isExternalId } from '../domain/import-record';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import {
@@ -15,6 +14,7 @@ import {
 import type { ImportSession, MergeOutcome, NumberedRecord, RunFailure, Warning } from '../domain/import-store.port';
 import type { RunFile, RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
+import { RecordCheck } from '../domain/record-check';
 import { NamedAssets } from './named-assets';
 
 export interface ImportOptions {
@@ -26,6 +26,8 @@ export interface ImportOptions {
   /** The most that `hide` may hide. Null: what is plausible. */
   readonly hideAtMost?: HideLimit | null;
   readonly createTagKeys: 'platform' | null;
+  /** True makes each warning an error of its record. */
+  readonly strict?: boolean;
   /** Turns the items of the files into records. By default the files hold records. */
   readonly map?: RecordMap | null;
   /** By default the files tell their format. */
@@ -62,12 +64,15 @@ export class ImportRun {
   private hiddenWhy: string | null = null;
   private readonly warnings: Warning[] = [];
   private readonly errors: BadLine[] = [];
-  private readonly firstLines = new FirstLines();
+  private readonly records = new RecordCheck();
   private readonly places: InputPlaces;
   /** Lines of the current batch, its bad lines and their external ids. */
   private lines = 0;
   private bad: BadLine[] = [];
   private keptVisible: string[] = [];
+  /** Warnings of the records of the current batch, and of those that wait for their owners, by their places. */
+  private mended = new Map<number, string>();
+  private readonly mendedWaiting = new Map<number, string>();
   /** True when a line has an external id. */
   private named = false;
   /** True when the input may not name every asset: a line has no external id, or comes from a file of bad lines. */
@@ -101,6 +106,7 @@ export class ImportRun {
     }
     await this.merging;
     for await (const outcome of this.session.mergeDeferred()) this.count(outcome, []);
+    for (const [place, reason] of this.mendedWaiting) this.warn({ place, reason });
     const { hiddenWhy, hidingRefused } = await this.hide();
     this.hiddenWhy = hiddenWhy;
     this.onRead(this.counts.read);
@@ -180,27 +186,36 @@ export class ImportRun {
       this.bad.push(this.badLine(fault, this.keptOf(line)));
       return null;
     }
-    const parsed = parseImportRecord(line.value);
-    const reasons = 'record' in parsed ? [] : [...parsed.reasons];
-    const withoutPaths = [...reasons];
-    const externalId = 'record' in parsed ? parsed.record.externalId : parsed.externalId;
+    const { externalId, record, reasons, warnings, first, same } = this.records.check(line.value, place);
     this.named ||= externalId !== null;
-    const first = externalId === null ? null : this.firstLines.take(externalId, place);
-    if (first !== null) {
-      reasons.push(this.places.repeats(first));
-      withoutPaths.push(this.places.repeats(first, nameOfFile));
-    } else if (externalId === null) this.incomplete = true;
-    else if (!('record' in parsed)) this.keptVisible.push(externalId);
-    const kept = this.keptOf(line);
-    if ('record' in parsed && first === null)
-      return { place, record: parsed.record, kept: kept && JSON.stringify(kept) };
-    this.bad.push(this.badLine({ place, reason: reasons.join(' '), withoutValues: withoutPaths.join(' ') }, kept));
+    this.incomplete ||= externalId === null;
+    const strict = this.options.strict === true;
+    if (record !== null && (warnings.length === 0 || !strict)) {
+      if (warnings.length > 0) this.mended.set(place, warnings.join(' '));
+      const kept = this.keptOf(line);
+      return { place, record, kept: kept && JSON.stringify(kept) };
+    }
+    if (externalId !== null && first === null) this.keptVisible.push(externalId);
+    const fault = this.faultOf(place, [...reasons, ...warnings], first);
+    if (same && !strict) {
+      this.counts.unchanged += 1;
+      this.warn(fault);
+    } else this.bad.push(this.badLine(fault, this.keptOf(line)));
     return null;
+  }
+
+  private faultOf(place: number, reasons: readonly string[], first: number | null): Warning {
+    if (first === null) return { place, reason: reasons.join(' ') };
+    return {
+      place,
+      reason: [...reasons, this.places.repeats(first)].join(' '),
+      withoutValues: [...reasons, this.places.repeats(first, nameOfFile)].join(' '),
+    };
   }
 
   /** Ends the batch. The previous batch may still be merging; the one before it must be finished. */
   private async flush(): Promise<void> {
-    const { mergingBefore, merging, batch, bad } = this;
+    const { mergingBefore, merging, batch, bad, mended } = this;
     await mergingBefore;
     this.onRead(this.counts.read);
     this.session.count({ ...this.counts });
@@ -209,26 +224,50 @@ export class ImportRun {
     this.mergingBefore = merging;
     this.merging = merged.then(async (outcome) => {
       await merging;
-      this.count(outcome, bad);
+      this.count(outcome, bad, mended);
     });
     // The error is thrown where the batch is awaited. Until then it must not count as unhandled.
     this.merging.catch(() => undefined);
     [this.batch, this.batchBefore] = [this.batchBefore, batch];
     this.batch.clear();
     [this.lines, this.bad, this.keptVisible] = [0, [], []];
+    this.mended = new Map();
   }
 
-  private count({ created, updated, unchanged, refused, warned }: MergeOutcome, bad: readonly BadLine[]): void {
+  /** `mended`: warnings of the batch. Those of records that wait are told when their owners were looked for. */
+  private count(outcome: MergeOutcome, bad: readonly BadLine[], mended = this.mendedWaiting): void {
+    const { created, updated, unchanged, refused, deferred } = outcome;
     this.counts.created += created;
     this.counts.updated += updated;
     this.counts.unchanged += unchanged;
-    this.counts.warned += warned.length;
-    this.warnings.push(...warned.slice(0, REPORTED - this.warnings.length));
+    const warned = new Map(outcome.warned.map((warning) => [warning.place, warning.reason]));
+    for (const { place } of refused) {
+      warned.delete(place);
+      mended.delete(place);
+    }
+    if (mended !== this.mendedWaiting && mended.size > 0) {
+      for (const place of deferred) {
+        const reason = mended.get(place);
+        if (reason !== undefined) this.mendedWaiting.set(place, reason);
+        mended.delete(place);
+      }
+      for (const [place, reason] of mended) this.warn({ place, reason });
+    }
+    for (const [place, reason] of warned) {
+      const before = this.mendedWaiting.get(place);
+      this.mendedWaiting.delete(place);
+      this.warn({ place, reason: before === undefined ? reason : `${before} ${reason}` });
+    }
     const all = refused.map(({ kept, ...fault }) => {
       return this.badLine(fault, kept === null ? null : (JSON.parse(kept) as KeptLine));
     });
     all.push(...bad);
     for (const line of all.sort((one, other) => one.place - other.place)) this.report(line);
+  }
+
+  private warn(warning: Warning): void {
+    this.counts.warned += 1;
+    if (this.warnings.length < REPORTED) this.warnings.push(warning);
   }
 
   private report(line: BadLine): void {

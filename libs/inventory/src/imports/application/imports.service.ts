@@ -52,6 +52,7 @@ export class ImportsService {
       dryRun,
       createTagKeys: options.createTagKeys === 'platform',
       hideMissing: options.missing === 'hide',
+      strict: options.strict === true,
       run: { map: options.map?.name ?? null, options: recordedOptions(options), files: files.atStart },
     });
     const run = new ImportRun(session, options, onRead);
@@ -69,9 +70,13 @@ export class ImportsService {
 }
 
 /** The options that an operator gave, as the record of the import shows them. */
-const recordedOptions = ({ missing, hideAtMost = null, createTagKeys, format = null }: ImportOptions) => ({
-  ...{ missing, hideAtMost, createTagKeys, format },
-});
+const recordedOptions = ({
+  missing,
+  hideAtMost = null,
+  createTagKeys,
+  strict = false,
+  format = null,
+}: ImportOptions) => ({ ...{ missing, hideAtMost, createTagKeys, strict, format } });
 
 async function* oneByOne(lines: AsyncIterable<InputLine> | Iterable<InputLine>): AsyncGenerator<readonly InputLine[]> {
   for await (const line of lines) yield [line];

@@ -1,9 +1,8 @@
-import { FirstLines } from '../domain/first-lines';
-import type { Format, ImportFiles } from '../domain/import-files.port';
-import { parseImportRecord } from '../domain/import-record';
+import type { Format, ImportFiles, InputLine } from '../domain/import-files.port';
 import { type ImportError, REPORTED } from '../domain/import-report';
 import { InputPlaces } from '../domain/input-places';
 import type { RecordMap } from '../domain/maps/record-map';
+import { RecordCheck } from '../domain/record-check';
 
 /** What an import by a map would read. */
 export interface MapTrialReport {
@@ -24,7 +23,7 @@ export class MapTrial {
   async run(map: RecordMap, files: readonly string[], format: Format | null, limit: number): Promise<MapTrialReport> {
     const items: unknown[] = [];
     const errors: ImportError[] = [];
-    const firstLines = new FirstLines();
+    const check = new RecordCheck();
     const places = new InputPlaces(files);
     let [skipped, failed] = [0, 0];
     for await (const lines of this.files.read(files, () => undefined, { map, format })) {
@@ -34,22 +33,28 @@ export class MapTrial {
           continue;
         }
         const place = places.placeOf(line);
-        const reason = 'fault' in line ? line.fault : faultOf(line.value, firstLines, places, place);
+        const reason = reasonOf(line, check, places, place);
         if (reason === null) {
           if (items.length < limit && 'value' in line) items.push(line.value);
-          continue;
+        } else if (reason !== 'repeated') {
+          failed += 1;
+          if (errors.length < REPORTED) errors.push({ ...places.at(place), ...reason });
         }
-        failed += 1;
-        if (errors.length < REPORTED) errors.push({ ...places.at(place), reason });
       }
     }
     return { items, skipped, failed, errors };
   }
 }
 
-function faultOf(value: unknown, firstLines: FirstLines, places: InputPlaces, place: number): string | null {
-  const parsed = parseImportRecord(value);
-  if (!('record' in parsed)) return parsed.reasons.join(' ');
-  const first = firstLines.take(parsed.record.externalId, place);
-  return first === null ? null : places.repeats(first);
+function reasonOf(
+  line: Exclude<InputLine, { readonly leftOut: true }>,
+  check: RecordCheck,
+  places: InputPlaces,
+  place: number,
+): { readonly reason: string } | 'repeated' | null {
+  if ('fault' in line) return { reason: line.fault };
+  const { record, reasons, first, same } = check.check(line.value, place);
+  if (record !== null) return null;
+  if (same) return 'repeated';
+  return { reason: [...reasons, ...(first === null ? [] : [places.repeats(first)])].join(' ') };
 }

@@ -10,10 +10,10 @@ export class NamedAssets {
     return id !== null && this.ids.has(id);
   }
 
-  add({ id, type, owner, ownerEmail }: ImportRecord): void {
+  add({ id, type, ownerId, owner, ownerEmail }: ImportRecord): void {
     if (id !== null) this.ids.add(id);
     this.employees ||= type === 'EMPLOYEE';
-    this.owners ||= owner !== null || ownerEmail !== null;
+    this.owners ||= (ownerId ?? owner ?? ownerEmail) !== null;
   }
 
   /**

@@ -5,8 +5,8 @@ describe('FirstLines', () => {
     const first = new FirstLines();
     const ids = Array.from({ length: 200_000 }, (_, index) => `arn:aws:s3:::bucket-${index}`);
 
-    const once = ids.filter((id, index) => first.take(id, index + 1) === null);
-    const again = ids.filter((id, index) => first.take(id, 1_000_000 + index) === index + 1);
+    const once = ids.filter((id, index) => first.take(id, index + 1, 'x') === null);
+    const again = ids.filter((id, index) => first.take(id, 1_000_000 + index, 'x')?.place === index + 1);
 
     expect([once.length, again.length]).toEqual([200_000, 200_000]);
   });
@@ -24,7 +24,7 @@ describe('FirstLines', () => {
   ])('distinguishes similar ids: %s', (_, idOf) => {
     const first = new FirstLines();
 
-    const repeated = Array.from({ length: 400_000 }, (__, index) => first.take(idOf(index), index + 1));
+    const repeated = Array.from({ length: 400_000 }, (__, index) => first.take(idOf(index), index + 1, null));
 
     expect(repeated.filter((place) => place !== null)).toEqual([]);
   });
@@ -32,6 +32,18 @@ describe('FirstLines', () => {
   it('distinguishes ids by case, by a space and by the form of an accent', () => {
     const first = new FirstLines();
 
-    for (const id of ['a', 'A', 'a ', ' a', '', '\u00e9', 'e\u0301', 'aa', '\0']) expect(first.take(id, 1)).toBeNull();
+    for (const id of ['a', 'A', 'a ', ' a', '', '\u00e9', 'e\u0301', 'aa', '\0'])
+      expect(first.take(id, 1, null)).toBeNull();
+  });
+
+  it('tells whether a later line says the same, which a bad line never does', () => {
+    const first = new FirstLines();
+    first.take('good', 1, 'x');
+    first.take('bad', 2, null);
+
+    expect(first.take('good', 3, 'x')).toEqual({ place: 1, same: true });
+    expect(first.take('good', 4, 'y')).toEqual({ place: 1, same: false });
+    expect(first.take('good', 5, null)).toEqual({ place: 1, same: false });
+    expect(first.take('bad', 6, null)).toEqual({ place: 2, same: false });
   });
 });

@@ -1,4 +1,4 @@
-import { isStorable, isUuid } from '#libs/kernel';
+import { isStorable } from '#libs/kernel';
 import {
   ASSET_TYPES,
   type AssetType,
@@ -8,17 +8,16 @@ import {
 } from '../../assets/domain/asset-category';
 import { CLASSIFICATIONS } from '../../assets/domain/asset';
 import { RecordReader } from './record-reader';
+import { isNever } from './import-time';
 
 export const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'] as const;
-
-/** The owner of an asset, named by the employee's external id in the same source or by public id. */
-type OwnerReference = { readonly externalId: string } | { readonly id: string };
 
 /** A validated record of an import. */
 export type ImportRecord = Readonly<ReturnType<typeof readRecord>>;
 
 export type ParsedRecord =
-  | { readonly record: ImportRecord }
+  /** `warnings` name what was left out or mended. */
+  | { readonly record: ImportRecord; readonly warnings: readonly string[] }
   /** `externalId` names the asset of a bad record. Null when the record has no valid one. */
   | { readonly reasons: readonly string[]; readonly externalId: string | null };
 
@@ -51,30 +50,33 @@ export const MEMBER_PATHS: ReadonlySet<string> = new Set([
 ]);
 export const membersOf = (category: CategoryKey): ReadonlySet<string> => MEMBERS[category];
 const TAG_MEMBERS: ReadonlySet<string> = new Set(['key', 'value', 'readOnly']);
-const REQUIRED = ['externalId', 'categoryKey', 'name'];
 const MAX_EXTERNAL_ID_BYTES = 2048;
 const MAX_NAME = 1000;
 const MAX_TEXT = 2000;
+const DAY_MS = 86_400_000;
 
 /** Validates one record. Reports up to twenty faults, not just the first. */
 export function parseImportRecord(value: unknown): ParsedRecord {
   const root = RecordReader.of(value);
   if (!root) return { reasons: ['The record is not an object.'], externalId: null };
-  const externalId = root.text('externalId', MAX_EXTERNAL_ID_BYTES);
+  const externalId = root.identifier('externalId', MAX_EXTERNAL_ID_BYTES);
   const categoryKey = root.choice('categoryKey', CATEGORY_KEYS);
   const name = root.text('name', MAX_NAME);
-  for (const required of REQUIRED) root.require(required);
+  root.require('externalId', externalId);
+  root.require('categoryKey', categoryKey);
+  root.require('name', name);
   if (externalId !== null && Buffer.byteLength(externalId) > MAX_EXTERNAL_ID_BYTES) {
     root.refuse(`externalId is longer than ${MAX_EXTERNAL_ID_BYTES} bytes.`);
   }
   root.allowOnly(categoryKey ? MEMBERS[categoryKey] : MEMBERS_OF_ANY, categoryKey);
   const record = readRecord(root, categoryKey, externalId ?? '', name ?? '');
-  if (root.reasons.length === 0) return { record };
+  if (root.reasons.length === 0) return { record, warnings: root.warnings };
   return { reasons: root.reasons, externalId: isExternalId(externalId) ? externalId : null };
 }
 
 /** Null means unknown. Members of other categories are null. */
 function readRecord(root: RecordReader, categoryKey: CategoryKey | null, externalId: string, name: string) {
+  const optional = (label: string, reader = root): string | null => reader.text(label, MAX_TEXT) || null;
   const compliance = root.object('compliance');
   const dataStored = root.object('dataStored');
   compliance.allowOnly(COMPLIANCE_MEMBERS);
@@ -90,22 +92,22 @@ function readRecord(root: RecordReader, categoryKey: CategoryKey | null, externa
     ...readOwners(root),
     tags: readTags(root),
     /** Null stands for the time of the first import. */
-    createdAt: root.time('createdAt'),
-    lastCheckedAt: root.time('lastCheckedAt'),
-    accountId: root.text('accountId', MAX_TEXT),
-    region: root.text('region', MAX_TEXT),
-    serialNumber: root.text('serialNumber', MAX_TEXT),
-    operatingSystem: root.text('operatingSystem', MAX_TEXT),
-    osVersion: root.text('osVersion', MAX_TEXT),
-    email: root.text('email', MAX_TEXT),
+    createdAt: readCreatedAt(root),
+    lastCheckedAt: readLastCheckedAt(root),
+    accountId: optional('accountId'),
+    region: optional('region'),
+    serialNumber: optional('serialNumber')?.trim() || null,
+    operatingSystem: optional('operatingSystem'),
+    osVersion: optional('osVersion'),
+    email: root.wholeText('email', MAX_TEXT) || null,
     dataStored: {
       containsPatientData: dataStored.boolean('containsPatientData'),
       containsUserData: dataStored.boolean('containsUserData'),
-      userDataInfo: dataStored.text('userDataInfo', MAX_TEXT),
+      userDataInfo: optional('userDataInfo', dataStored),
     },
     managed: root.boolean('managed'),
     compliance: {
-      agentVersion: compliance.text('agentVersion', MAX_TEXT),
+      agentVersion: optional('agentVersion', compliance),
       antivirusInstalled: compliance.boolean('antivirusInstalled'),
       diskEncryptionEnabled: compliance.boolean('diskEncryptionEnabled'),
       passwordManagerInstalled: compliance.boolean('passwordManagerInstalled'),
@@ -129,19 +131,31 @@ function readType(root: RecordReader, categoryKey: CategoryKey | null): AssetTyp
   return type;
 }
 
-/** An e-mail address names the owner where no reference does. */
-function readOwners(root: RecordReader): { readonly owner: OwnerReference | null; readonly ownerEmail: string | null } {
-  const owner = readOwner(root);
-  const ownerEmail = root.text('ownerEmail', MAX_TEXT)?.trim() || null;
-  return { owner, ownerEmail: owner === null ? ownerEmail : null };
+/**
+ * The employee by public id, by external id in the same source, or by an e-mail address where neither is given. A reference
+ * has no limit: a long one names nobody, which is a warning.
+ */
+function readOwners(root: RecordReader) {
+  const ownerId = root.uuid('ownerId');
+  const owner = root.storableText('owner') || null;
+  const ownerEmail = root.storableText('ownerEmail')?.trim() || null;
+  return { ownerId, owner, ownerEmail: ownerId === null && owner === null ? ownerEmail : null };
 }
 
-function readOwner(root: RecordReader): OwnerReference | null {
-  const externalId = root.text('owner', MAX_EXTERNAL_ID_BYTES);
-  const id = root.uuid('ownerId');
-  if (externalId !== null && id !== null) root.refuse('owner and ownerId are both given; give one.');
-  if (externalId !== null) return { externalId };
-  return id !== null && isUuid(id) ? { id } : null;
+function readCreatedAt(root: RecordReader): Date | null {
+  const time = root.time('createdAt');
+  if (time !== 'never') return time;
+  root.refuse('createdAt must be a date-time such as 2026-01-02T03:04:05Z.');
+  return null;
+}
+
+function readLastCheckedAt(root: RecordReader): Date | null {
+  const time = root.time('lastCheckedAt');
+  if (time === null) return null;
+  if (time === 'never' || isNever(time)) root.warn('lastCheckedAt stands for "never", and was left out.');
+  else if (time.getTime() <= Date.now() + DAY_MS) return time;
+  else root.warn('lastCheckedAt is more than 24 hours ahead, and was left out.');
+  return null;
 }
 
 function readTags(root: RecordReader): { readonly key: string; readonly value: string | null }[] {
@@ -152,10 +166,9 @@ function readTags(root: RecordReader): { readonly key: string; readonly value: s
     if (tag.isFull) break;
     tag.allowOnly(TAG_MEMBERS);
     tag.boolean('readOnly');
-    tag.require('key');
-    const key = tag.text('key', 1000);
+    const key = tag.identifier('key', 1000);
     const value = tag.text('value', 255);
-    if (key === '') tag.refuse(`${tag.path}key is empty.`);
+    tag.require('key', key);
     if (key) seen.set(key, { key, value });
   }
   return [...seen.values()];

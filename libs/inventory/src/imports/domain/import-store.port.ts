@@ -22,12 +22,14 @@ export interface Refusal extends Warning {
   readonly kept: string | null;
 }
 
-/** Results of a batch. Records that wait for their owner are stored and not counted. */
+/** Results of a batch. Records that wait for their owner are stored, and not counted. */
 export interface MergeOutcome {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
   readonly refused: readonly Refusal[];
+  /** Places of the records that wait. */
+  readonly deferred: readonly number[];
   /** At most one for each record. */
   readonly warned: readonly Warning[];
 }
@@ -40,6 +42,8 @@ export interface ImportSettings {
   readonly createTagKeys: boolean;
   /** True when {@link ImportSession.countMissing} will be called, so names in the input must be remembered. */
   readonly hideMissing: boolean;
+  /** True refuses what would only be warned of. */
+  readonly strict: boolean;
   /** What the record of the import says. A dry run leaves none. */
   readonly run: RunRequest;
 }
@@ -82,8 +86,8 @@ export abstract class ImportSession {
   abstract merge(mayOverlap: boolean, keptVisible: readonly string[]): Promise<MergeOutcome>;
 
   /**
-   * Merges the records that waited for their owners, batch by batch. Refuses those whose owner never came, but takes those
-   * whose owner is named by an e-mail address: an owner of before stays, and there is a warning.
+   * Merges the records that waited for their owners, batch by batch. Where the owner never came, an owner of before stays,
+   * and there is a warning. Refuses new employees who own themselves or each other.
    */
   abstract mergeDeferred(): AsyncIterable<MergeOutcome>;
 

@@ -3,6 +3,13 @@ import { parseTimestamp } from '#libs/kernel';
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(?:([Zz])|([+-]\d{2})(?::?(\d{2}))?)?$/;
 
+/** Tools write such times for "never". The year 0 is in no calendar. */
+const FIRST_POSSIBLE = Date.UTC(1980, 0, 1);
+const ANOTHER_NEVER = Date.UTC(2000, 0, 1);
+export const NO_YEAR = /^0000-/;
+
+export const isNever = (time: Date): boolean => time.getTime() < FIRST_POSSIBLE || time.getTime() === ANOTHER_NEVER;
+
 /**
  * Reads a date-time as tools write it: `T` or a space, `Z`, `+00`, `+0000` or `+00:00`. Null for any other text. `wall`:
  * it has no offset, and this is what it is in UTC.

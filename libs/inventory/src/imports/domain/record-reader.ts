@@ -1,24 +1,38 @@
-import { isLongerThan, isStorable, isUuid, shown } from '#libs/kernel';
-import { parseImportTime } from './import-time';
+import { cutAt, isLongerThan, isStorable, isUuid, shown, storable } from '#libs/kernel';
+import { NO_YEAR, parseImportTime } from './import-time';
 
 /** Limits the size of the report, however many faults a record has. */
 const MOST_REASONS = 20;
 const NOTHING: Readonly<Record<string, unknown>> = {};
 
+/** Faults and warnings of one record. */
+interface Findings {
+  readonly reasons: string[];
+  readonly warnings: string[];
+}
+
 /**
- * Reads the members of one object strictly and collects faults, up to twenty for each record. Absent and null members
- * read as null.
+ * Reads the members of one object strictly and collects faults and warnings, up to twenty of each for a record. Absent and
+ * null members read as null.
  */
 export class RecordReader {
   private constructor(
     private readonly members: Readonly<Record<string, unknown>>,
     /** Path of the object in its record, for messages, such as `compliance.` */
     readonly path: string,
-    readonly reasons: string[],
+    private readonly findings: Findings,
   ) {}
 
   static of(value: unknown): RecordReader | null {
-    return isObject(value) ? new RecordReader(value, '', []) : null;
+    return isObject(value) ? new RecordReader(value, '', { reasons: [], warnings: [] }) : null;
+  }
+
+  get reasons(): readonly string[] {
+    return this.findings.reasons;
+  }
+
+  get warnings(): readonly string[] {
+    return this.findings.warnings;
   }
 
   /** True when no further faults are collected. */
@@ -27,12 +41,17 @@ export class RecordReader {
   }
 
   refuse(reason: string): void {
-    if (!this.isFull) this.reasons.push(reason);
+    if (!this.isFull) this.findings.reasons.push(reason);
   }
 
-  require(name: string): void {
+  warn(warning: string): void {
+    if (this.warnings.length < MOST_REASONS) this.findings.warnings.push(warning);
+  }
+
+  /** `read` is what was read of the member. */
+  require(name: string, read: string | null): void {
     const value = this.members[name];
-    if (value === undefined || value === null || value === '') this.refuse(`${this.path}${name} is required.`);
+    if (value === undefined || value === null || read === '') this.refuse(`${this.path}${name} is required.`);
   }
 
   allowOnly(names: ReadonlySet<string>, category: string | null = null): void {
@@ -44,13 +63,37 @@ export class RecordReader {
     }
   }
 
-  /** Reads a text of at most `maxLength` Unicode code points. */
-  text(name: string, maxLength: number): string | null {
-    const value = this.read(name, 'string', 'a string');
-    if (typeof value !== 'string') return null;
+  /** Reads a text that identifies something, and refuses what {@link text} mends. */
+  identifier(name: string, maxLength: number): string | null {
+    const value = this.readText(name);
+    if (value === null) return null;
     if (isLongerThan(value, maxLength)) this.refuse(`${this.path}${name} is longer than ${maxLength} characters.`);
     if (!isStorable(value)) this.refuse(`${this.path}${name} holds U+0000 or half of a surrogate pair.`);
     return value;
+  }
+
+  /** Reads a text, and cuts it after `maxLength` Unicode code points. It may become empty. */
+  text(name: string, maxLength: number): string | null {
+    const value = this.storableText(name);
+    if (value === null || !isLongerThan(value, maxLength)) return value;
+    this.warn(`${this.path}${name} is longer than ${maxLength} characters; the rest was cut off.`);
+    return cutAt(value, maxLength);
+  }
+
+  /** Reads a text of which only a whole one is of use. A longer one is left out. */
+  wholeText(name: string, maxLength: number): string | null {
+    const value = this.storableText(name)?.trim() ?? null;
+    if (value === null || !isLongerThan(value, maxLength)) return value;
+    this.warn(`${this.path}${name} is longer than ${maxLength} characters, and was left out.`);
+    return null;
+  }
+
+  /** Reads a text of any length. */
+  storableText(name: string): string | null {
+    const value = this.readText(name);
+    if (value === null || isStorable(value)) return value;
+    this.warn(`${this.path}${name} held U+0000 or half of a surrogate pair, which was removed.`);
+    return storable(value);
   }
 
   /** Reads true and false, also as a text in any letter case. */
@@ -76,10 +119,13 @@ export class RecordReader {
     return value.toLowerCase();
   }
 
-  /** Reads a date-time with its offset, as {@link parseImportTime} does, in the years 1 to 9999 in UTC. */
-  time(name: string): Date | null {
+  /**
+   * Reads a date-time with its offset, as {@link parseImportTime} does, in the years 1 to 9999 in UTC. `never` is the year 0.
+   */
+  time(name: string): Date | 'never' | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;
+    if (NO_YEAR.test(value)) return 'never';
     const time = parseImportTime(value);
     if (time instanceof Date) return time;
     this.refuse(
@@ -93,7 +139,7 @@ export class RecordReader {
   /** Reads an object. An absent one reads as empty. */
   object(name: string): RecordReader {
     const value = this.read(name, 'object', 'an object');
-    return new RecordReader(isObject(value) ? value : NOTHING, `${this.path}${name}.`, this.reasons);
+    return new RecordReader(isObject(value) ? value : NOTHING, `${this.path}${name}.`, this.findings);
   }
 
   objects(name: string): RecordReader[] {
@@ -107,9 +153,19 @@ export class RecordReader {
     for (const [index, item] of (value as unknown[]).entries()) {
       if (this.isFull) break;
       if (!isObject(item)) this.refuse(`${this.path}${name}.${index} must be an object.`);
-      readers.push(new RecordReader(isObject(item) ? item : NOTHING, `${this.path}${name}.${index}.`, this.reasons));
+      readers.push(new RecordReader(isObject(item) ? item : NOTHING, `${this.path}${name}.${index}.`, this.findings));
     }
     return readers;
+  }
+
+  /** A whole number is its digits, if no other number reads the same. */
+  private readText(name: string): string | null {
+    const value = this.members[name];
+    if (typeof value !== 'number') return this.read(name, 'string', 'a string') as string | null;
+    if (Number.isSafeInteger(value)) return String(value);
+    const isExact = !Number.isInteger(value);
+    this.refuse(`${this.path}${name} must be a string${isExact ? '' : ': the number is too large to be exact'}.`);
+    return null;
   }
 
   private read(name: string, type: 'string' | 'boolean' | 'object', expected: string): unknown {

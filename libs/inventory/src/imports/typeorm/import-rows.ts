@@ -32,14 +32,14 @@ const TYPES = new Map(ASSET_TYPES.map((type, index) => [type, index + 1]));
 
 /** Returns one line of COPY's text format (PostgreSQL manual, COPY). */
 export function toCopyLine({ place, record, kept }: NumberedRecord, tagKeys: ReadonlyMap<string, KnownTagKey>): string {
-  const { owner, dataStored, compliance } = record;
+  const { dataStored, compliance } = record;
   const tags = record.tags.length === 0 ? NO_TAGS : renderTags(record, tagKeys);
   // One expression instead of a list of cells: this runs for millions of lines.
   return (
     `${place}\t${text(record.externalId)}\t${record.id ?? NULL}\t${TYPES.get(record.type)}` +
     `\t${VISIBILITIES.indexOf(record.visibility)}\t${CLASSIFICATIONS.indexOf(record.classification)}` +
     `\t${text(record.name)}\t${text(record.description)}` +
-    `\t${owner && 'externalId' in owner ? text(owner.externalId) : NULL}\t${owner && 'id' in owner ? owner.id : NULL}\t${text(record.ownerEmail)}` +
+    `\t${text(record.owner)}\t${record.ownerId ?? NULL}\t${text(record.ownerEmail)}` +
     `\t${time(record.createdAt)}\t${time(record.lastCheckedAt)}\t${tags}` +
     `\t${text(record.accountId)}\t${text(record.region)}\t${text(record.serialNumber)}` +
     `\t${text(record.operatingSystem)}\t${text(record.osVersion)}\t${text(record.email)}` +

@@ -11,7 +11,7 @@ import type { RunCounts, RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
 import type { SourceBefore } from './missing-statements';
 import type { RunRecord } from './run-record';
-import type { MissingPage, StagingConnection, Written } from './staging-connection';
+import type { MissingPage, StagingConnection } from './staging-connection';
 import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
@@ -32,8 +32,8 @@ export interface StagingConnections {
   close(completed: boolean, beforeUnlock: () => Promise<void>): Promise<void>;
 }
 
-/** What becomes of records whose owner is not there: all wait; those with an e-mail address go on; the rest is refused. */
-type Step = 'wait' | 'release' | 'refuse';
+/** What becomes of records whose owner is not there: all wait, or only those whose owner waits too. */
+type Step = 'wait' | 'release';
 
 /** Signals that keep two concurrent batches in order. */
 interface BatchOrder {
@@ -65,7 +65,6 @@ export class ImportSessionTypeorm extends ImportSession {
   private deferred = 0;
   private deferredOnSecond = 0;
   private written = 0;
-  private hasOwnerEmails = false;
 
   constructor(
     private readonly connections: StagingConnections,
@@ -82,7 +81,6 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   add(numbered: NumberedRecord): void {
-    this.hasOwnerEmails ||= numbered.record.ownerEmail !== null;
     this.reading.add(numbered, this.tagKeys.known);
   }
 
@@ -120,9 +118,17 @@ export class ImportSessionTypeorm extends ImportSession {
         yield this.counted(written, this.connections.first);
       }
       if (this.deferred < waiting) step = 'wait';
-      else step = step === 'wait' && this.hasOwnerEmails ? 'release' : 'refuse';
+      else if (step === 'wait') step = 'release';
+      else yield await this.refuseCircles();
       waiting = this.deferred;
     }
+  }
+
+  /** All that wait now wait for somebody who waits too, so some of them wait for each other. */
+  private async refuseCircles(): Promise<MergeOutcome> {
+    const refused = await this.inTransaction(this.connections.first, () => this.connections.first.refuseCircles());
+    this.deferred -= refused.length;
+    return { created: 0, updated: 0, unchanged: 0, refused, deferred: [], warned: [] };
   }
 
   async countMissing(): Promise<number> {
@@ -207,7 +213,7 @@ export class ImportSessionTypeorm extends ImportSession {
       const refused = await this.stage(connection, batch);
       if (this.settings.hideMissing && keptVisible.length > 0) await connection.recordNamed(keptVisible);
       if (isRepeat) refused.push(...(await this.hold(connection)));
-      return connection.write(await connection.match(), 'defer', batch.size, refused);
+      return connection.write(await connection.match(), batch.size, refused);
     });
     return this.counted(written, connection);
   }
@@ -226,7 +232,11 @@ export class ImportSessionTypeorm extends ImportSession {
     return this.mergeOn(connection, batch, []);
   }
 
-  private async writeAhead(batch: ImportBatch, connection: StagingConnection, order: BatchOrder): Promise<Written> {
+  private async writeAhead(
+    batch: ImportBatch,
+    connection: StagingConnection,
+    order: BatchOrder,
+  ): Promise<MergeOutcome> {
     await connection.begin();
     await connection.stage(batch.bytesWith([], this.tagKeys.known));
     await order.numbered;
@@ -234,7 +244,7 @@ export class ImportSessionTypeorm extends ImportSession {
     order.sayNumbered();
     // New and waiting records do not depend on the batch before, nor it on them: it has found its owners by now.
     if (matched.refused + matched.changed + matched.checked > 0) await order.before;
-    const written = await connection.write(matched, 'defer', batch.size, []);
+    const written = await connection.write(matched, batch.size, []);
     await connection.commit();
     return written;
   }
@@ -272,21 +282,22 @@ export class ImportSessionTypeorm extends ImportSession {
     after: string,
     step: Step,
     isRepeat: boolean,
-  ): Promise<{ readonly written: Written; readonly taken: number; readonly next: string | null }> {
+  ): Promise<{ readonly written: MergeOutcome; readonly taken: number; readonly next: string | null }> {
     const connection = this.connections.first;
-    if (step === 'refuse' && after === BEFORE_ALL) await connection.recordUnowned();
+    if (step === 'release' && after === BEFORE_ALL) await connection.nameWaitingEmployees();
     const { last, taken, refused } = await connection.takeDeferred(after);
     if (isRepeat) refused.push(...(await this.hold(connection)));
-    const warned = step === 'wait' ? [] : await connection.unownedByEmail();
-    const matched = await connection.match(step === 'wait' ? 'waiting' : 'released');
-    const written = await connection.write(matched, step === 'refuse' ? 'refuse' : 'defer', taken, refused);
+    const [released, strict] = [step === 'release', this.settings.strict];
+    if (released && strict) refused.push(...(await connection.refuseUnowned()));
+    const warned = released && !strict ? await connection.unowned() : [];
+    const written = await connection.write(await connection.match(step), taken, refused);
     return { written: { ...written, warned }, taken, next: last };
   }
 
   /** Counts what is committed. */
-  private counted(written: Written, connection: StagingConnection): MergeOutcome {
-    this.deferred += written.deferred;
-    if (connection === this.second) this.deferredOnSecond += written.deferred;
+  private counted(written: MergeOutcome, connection: StagingConnection): MergeOutcome {
+    this.deferred += written.deferred.length;
+    if (connection === this.second) this.deferredOnSecond += written.deferred.length;
     this.written += written.created + written.updated;
     return written;
   }

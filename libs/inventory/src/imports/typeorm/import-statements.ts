@@ -2,13 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, originCode } from '#libs/platform/changes';
 import { escapeLiteral } from 'pg';
 import { STAGED, STAGING_COLUMNS } from './import-rows';
-import {
-  EMPLOYEES_BY_EMAIL,
-  PLANNED_EMPLOYEES_BY_EMAIL,
-  employeeWhere,
-  onlyOneOf,
-  plannedEmployeeWhere,
-} from './owner-statements';
+import { LOOKUPS, OWNER_WAITS, PLANNED_LOOKUPS, onlyOneOf } from './owner-statements';
 import { COMPUTER, EMPLOYEE, LAST_CLOUD, WRITTEN_FIELDS } from '../../assets/typeorm/asset.row';
 import { postureOf } from '../../assets/typeorm/computer.row';
 
@@ -40,6 +34,8 @@ const MERGED_TAGS = `COALESCE((
     UNION ALL SELECT tag FROM jsonb_array_elements(m.tags) AS imported (tag) WHERE (tag->>'readOnly')::boolean
   ) AS both_kinds), '[]')`;
 
+const NAMES_OWNER = 'COALESCE(m.owner_external_id, m.owner_public_id::text, m.owner_email) IS NOT NULL';
+
 /** New values of an existing asset: column → expression over `asset` and `m`, the matched record. */
 const BECOMES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(PLAIN_COLUMNS.map((column) => [column, `m.${column}`])),
@@ -48,12 +44,12 @@ const BECOMES: Readonly<Record<string, string>> = {
   owner_id: keptOr(
     WRITTEN_FIELDS.ownerId,
     'asset.owner_id',
-    'CASE WHEN m.owner_id IS NULL AND m.owner_email IS NOT NULL THEN asset.owner_id ELSE m.owner_id END',
+    `CASE WHEN m.owner_id IS NULL AND ${NAMES_OWNER} THEN asset.owner_id ELSE m.owner_id END`,
   ),
   owner_source: keptOr(
     WRITTEN_FIELDS.ownerId,
     'asset.owner_source',
-    `CASE WHEN m.owner_id IS NULL THEN CASE WHEN m.owner_email IS NOT NULL THEN asset.owner_source END
+    `CASE WHEN m.owner_id IS NULL THEN CASE WHEN ${NAMES_OWNER} THEN asset.owner_source END
           WHEN asset.owner_id = m.owner_id THEN asset.owner_source ELSE 3 END`,
   ),
   created_at: 'COALESCE(m.created_at, asset.created_at)',
@@ -84,7 +80,7 @@ const COMPUTER_COLUMNS = [
 
 /**
  * Staged: a batch as it was sent. Matched: its records that differ from the inventory. Deferred: records that wait for
- * an owner. Unowned: employees whose owner never came. Planned: what a dry run would have written that later records
+ * an owner. Waiting employee: those among them who own others. Planned: what a dry run would have written that later records
  * refer to.
  */
 export const CREATE_TABLES = `
@@ -93,11 +89,12 @@ export const CREATE_TABLES = `
     owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean, checked boolean);
   CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
   CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
-  CREATE TEMP TABLE IF NOT EXISTS import_unowned (external_id text PRIMARY KEY);
+  CREATE TEMP TABLE IF NOT EXISTS import_waiting_employee (place bigint, external_id text PRIMARY KEY, public_id uuid);
+  CREATE INDEX IF NOT EXISTS import_waiting_employee_public_id ON import_waiting_employee (public_id);
   CREATE TEMP TABLE IF NOT EXISTS import_planned (
     external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean, email text);
   CREATE INDEX IF NOT EXISTS import_planned_email ON import_planned (lower(email));
-  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_unowned, import_planned;`;
+  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_waiting_employee, import_planned;`;
 
 export const beginIn = (workspaceId: WorkspaceId): string =>
   `BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`;
@@ -117,33 +114,32 @@ export const commitChanges = (workspaceId: WorkspaceId, changeSetId: string): st
 export const COPY_STAGED = `COPY import_staged (${STAGED}) FROM STDIN`;
 
 const IS_NEW = 'asset.id IS NULL';
-const WAITS = 'm.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL)';
-const WAITS_BY_EMAIL =
-  'm.owner_id IS NULL AND COALESCE(s.owner_external_id, s.owner_public_id::text, s.owner_email) IS NOT NULL';
 const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');
+const WAITS = `m.owner_id IS NULL AND ${ofStaged(NAMES_OWNER)}`;
+const WAITS_FOR_WAITING = `m.owner_id IS NULL AND ${OWNER_WAITS}`;
 const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
 const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
   IS DISTINCT FROM ROW(asset.id, ${COMPUTER_COLUMNS.map((name) => `s.${name}`).join(', ')})`;
-const refusalOf = (isTaken: string): string => `CASE
+const refusalOf = (isTaken: string, { ownerByExternalId }: typeof LOOKUPS): string => `CASE
   WHEN (asset.sub_key <= ${LAST_CLOUD}) <> (s.sub_key <= ${LAST_CLOUD}) OR asset.sub_key > ${LAST_CLOUD} AND asset.sub_key <> s.sub_key
     THEN 'The asset with this externalId is of another category.'
   WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
   WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (${isTaken})
     THEN 'The id belongs to another asset.'
+  WHEN s.owner_public_id IS NOT NULL AND (${ownerByExternalId}) <> s.owner_public_id
+    THEN 'owner and ownerId name different employees; give one.'
 END`;
 
 const IS_TAKEN = `
     (SELECT true FROM asset AS other WHERE other.workspace_id = $1 AND other.public_id = s.wanted_id LIMIT 1)`;
 
-interface Lookups {
-  readonly ownerByExternalId: string;
-  readonly ownerById: string;
-  readonly ownersByEmail: string;
-  readonly refusal: string;
-}
-
 /** Skips records that equal the inventory; in most imports these are nearly all. */
-const matchWith = ({ ownerByExternalId, ownerById, ownersByEmail, refusal }: Lookups, waits: string): string => `
+const matchWith = (
+  { ownerByExternalId, ownerById, ownersByEmail }: typeof LOOKUPS,
+  refusal: string,
+  waits: string,
+): string => `
+  -- $1 workspace, $2 source.
   WITH matched AS (
     INSERT INTO import_matched
     SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${refusal}, ${waits}, ${CHANGED},
@@ -157,8 +153,8 @@ const matchWith = ({ ownerByExternalId, ownerById, ownersByEmail, refusal }: Loo
       -- OFFSET 0 as well: one lookup of the owner, however often it is used.
       CROSS JOIN LATERAL (
         SELECT CASE
-                 WHEN s.owner_external_id IS NOT NULL THEN (${ownerByExternalId})
                  WHEN s.owner_public_id IS NOT NULL THEN (${ownerById})
+                 WHEN s.owner_external_id IS NOT NULL THEN (${ownerByExternalId})
                  WHEN s.owner_email IS NOT NULL THEN (${onlyOneOf(ownersByEmail)})
                END AS owner_id
         OFFSET 0
@@ -171,28 +167,19 @@ const matchWith = ({ ownerByExternalId, ownerById, ownersByEmail, refusal }: Loo
     RETURNING refusal, waits, is_new, changed, retagged, checked, tag_key_ids
   ) ${COUNTS} FROM matched`;
 
-/** In all statements below: $1 workspace, $2 source. */
-const LOOKUPS: Lookups = {
-  ownerByExternalId: employeeWhere('source = $2 AND external_id = s.owner_external_id'),
-  ownerById: employeeWhere('public_id = s.owner_public_id'),
-  ownersByEmail: EMPLOYEES_BY_EMAIL,
-  refusal: refusalOf(IS_TAKEN),
+const REFUSAL = refusalOf(IS_TAKEN, LOOKUPS);
+const REFUSAL_PLANNED = refusalOf(
+  `${IS_TAKEN} OR (SELECT true FROM import_planned WHERE public_id = s.wanted_id LIMIT 1)`,
+  PLANNED_LOOKUPS,
+);
+/** `release`: records wait only for owners who wait themselves. */
+export const MATCH = {
+  wait: matchWith(LOOKUPS, REFUSAL, WAITS),
+  release: matchWith(LOOKUPS, REFUSAL, WAITS_FOR_WAITING),
 };
-/** The same for a dry run, which writes nothing that it could find. */
-const PLANNED_LOOKUPS: Lookups = {
-  ownerByExternalId: plannedEmployeeWhere(
-    'external_id = s.owner_external_id',
-    'source = $2 AND external_id = s.owner_external_id',
-  ),
-  ownerById: plannedEmployeeWhere('public_id = s.owner_public_id', 'public_id = s.owner_public_id'),
-  ownersByEmail: PLANNED_EMPLOYEES_BY_EMAIL,
-  refusal: refusalOf(`${IS_TAKEN} OR (SELECT true FROM import_planned WHERE public_id = s.wanted_id LIMIT 1)`),
-};
-/** `released`: records whose owner is named by e-mail no longer wait for it. */
-export const MATCH = { waiting: matchWith(LOOKUPS, WAITS_BY_EMAIL), released: matchWith(LOOKUPS, WAITS) };
 export const MATCH_PLANNED = {
-  waiting: matchWith(PLANNED_LOOKUPS, WAITS_BY_EMAIL),
-  released: matchWith(PLANNED_LOOKUPS, WAITS),
+  wait: matchWith(PLANNED_LOOKUPS, REFUSAL_PLANNED, WAITS),
+  release: matchWith(PLANNED_LOOKUPS, REFUSAL_PLANNED, WAITS_FOR_WAITING),
 };
 
 /** Counts again after refused and waiting records were removed. */

@@ -30,10 +30,52 @@ export const PLANNED_EMPLOYEES_BY_EMAIL = `
 export const onlyOneOf = (employees: string): string =>
   `SELECT CASE WHEN count(*) = 1 THEN (array_agg(public_id))[1] END FROM (${employees} LIMIT 2) AS employee`;
 
-/** $1 workspace. Staged records whose address fits no employee, or several. */
-const unownedBy = (employees: string): string => `
-  SELECT place, fits FROM import_staged AS s
-   CROSS JOIN LATERAL (SELECT count(*)::int AS fits FROM (${employees}) AS employee) AS found
-   WHERE s.owner_email IS NOT NULL AND fits <> 1 ORDER BY place`;
-export const UNOWNED_BY_EMAIL = unownedBy(EMPLOYEES_BY_EMAIL);
-export const UNOWNED_BY_EMAIL_PLANNED = unownedBy(PLANNED_EMPLOYEES_BY_EMAIL);
+/** Tells whether the owner of the staged record may still come. */
+export const OWNER_WAITS = `(
+  EXISTS (SELECT FROM import_waiting_employee AS waiting WHERE waiting.public_id = s.owner_public_id)
+  OR s.owner_public_id IS NULL AND EXISTS (
+    SELECT FROM import_waiting_employee AS waiting WHERE waiting.external_id = s.owner_external_id))`;
+
+interface Lookups {
+  readonly ownerByExternalId: string;
+  readonly ownerById: string;
+  readonly ownersByEmail: string;
+}
+
+export const LOOKUPS: Lookups = {
+  ownerByExternalId: employeeWhere('source = $2 AND external_id = s.owner_external_id'),
+  ownerById: employeeWhere('public_id = s.owner_public_id'),
+  ownersByEmail: EMPLOYEES_BY_EMAIL,
+};
+/** The same for a dry run, which writes nothing that it could find. */
+export const PLANNED_LOOKUPS: Lookups = {
+  ownerByExternalId: plannedEmployeeWhere(
+    'external_id = s.owner_external_id',
+    'source = $2 AND external_id = s.owner_external_id',
+  ),
+  ownerById: plannedEmployeeWhere('public_id = s.owner_public_id', 'public_id = s.owner_public_id'),
+  ownersByEmail: PLANNED_EMPLOYEES_BY_EMAIL,
+};
+
+/** Staged records whose owner is nobody, or several, and will not come. */
+const unownedBy = ({ ownerByExternalId, ownerById, ownersByEmail }: Lookups): string => `
+  SELECT place, CASE WHEN owner_public_id IS NOT NULL THEN 'ownerId is not a visible employee of the workspace.'
+                     WHEN owner_external_id IS NOT NULL THEN 'owner is not a visible employee of this source.'
+                     WHEN fits = 0 THEN 'ownerEmail is of no visible employee of the workspace.'
+                     ELSE format('ownerEmail is of %s visible employees of the workspace.', fits) END AS reason
+    FROM import_staged AS s
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN owner_public_id IS NOT NULL THEN (SELECT count(*) FROM (${ownerById}) AS employee)
+                 WHEN owner_external_id IS NOT NULL THEN (SELECT count(*) FROM (${ownerByExternalId}) AS employee)
+                 ELSE (SELECT count(*) FROM (${ownersByEmail}) AS employee) END AS fits
+      -- Each look-up once, however often its result is used.
+      OFFSET 0) AS found
+   WHERE COALESCE(owner_external_id, owner_public_id::text, owner_email) IS NOT NULL AND fits <> 1 AND NOT ${OWNER_WAITS}
+   ORDER BY place`;
+const refuseUnownedBy = (lookups: Lookups): string => `
+  WITH unowned AS (${unownedBy(lookups)})
+  DELETE FROM import_staged AS s USING unowned WHERE s.place = unowned.place RETURNING s.place, unowned.reason, s.kept`;
+export const UNOWNED = unownedBy(LOOKUPS);
+export const UNOWNED_PLANNED = unownedBy(PLANNED_LOOKUPS);
+export const REFUSE_UNOWNED = refuseUnownedBy(LOOKUPS);
+export const REFUSE_UNOWNED_PLANNED = refuseUnownedBy(PLANNED_LOOKUPS);

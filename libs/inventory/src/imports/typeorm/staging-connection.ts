@@ -5,6 +5,7 @@ import type { PoolClient } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { ImportCounts } from '../domain/import-report';
 import type { MergeOutcome, Refusal, Warning } from '../domain/import-store.port';
+import { ownerCircles } from '../domain/owner-circles';
 import * as held from './hold-statements';
 import * as sql from './import-statements';
 import { unknownTagKeys } from './import-tag-keys';
@@ -36,11 +37,6 @@ export interface MissingPage {
   readonly last: string | null;
   /** Assets of the page that the input did not name. */
   readonly missing: number;
-}
-
-/** Also counts records that wait for their owners, which the other counts omit. */
-export interface Written extends MergeOutcome {
-  readonly deferred: number;
 }
 
 /**
@@ -94,9 +90,17 @@ export class StagingConnection {
     await this.client.query(missing.NAME_STAGED);
   }
 
-  /** Remembers the employees that still wait for an owner, so that records that wait for them are refused. */
-  async recordUnowned(): Promise<void> {
-    await this.client.query(waits.NAME_UNOWNED);
+  /** Remembers the employees that still wait for an owner, so that records go on waiting for them. */
+  async nameWaitingEmployees(): Promise<void> {
+    await this.client.query(waits.NAME_WAITING_EMPLOYEES);
+  }
+
+  /** Refuses the waiting employees who own themselves or each other. */
+  async refuseCircles(): Promise<Refusal[]> {
+    const { rows } = await this.client.query<{ place: string; owner: string }>(waits.WAITING_FOR_EMPLOYEES);
+    const circles = ownerCircles(new Map(rows.map(({ place, owner }) => [Number(place), Number(owner)])));
+    if (circles.length === 0) throw new Error('Records wait for owners who do not.');
+    return this.refuse(waits.REFUSE_WAITING, [circles]);
   }
 
   /** Takes the waiting records of another connection. That one is of no more use after a failure. */
@@ -129,41 +133,35 @@ export class StagingConnection {
   }
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
-  async match(byEmail: 'waiting' | 'released' = 'waiting'): Promise<Matched> {
-    const statement = (this.dryRun ? sql.MATCH_PLANNED : sql.MATCH)[byEmail];
+  async match(step: 'wait' | 'release' = 'wait'): Promise<Matched> {
+    const statement = (this.dryRun ? sql.MATCH_PLANNED : sql.MATCH)[step];
     return onlyRow(await this.client.query<Matched>(statement, [this.workspaceId, this.source]));
   }
 
-  /** Returns a warning for each staged record whose address fits no employee, or several. */
-  async unownedByEmail(): Promise<Warning[]> {
-    const statement = this.dryRun ? owners.UNOWNED_BY_EMAIL_PLANNED : owners.UNOWNED_BY_EMAIL;
-    const { rows } = await this.client.query<{ place: string; fits: number }>(statement, [this.workspaceId]);
-    return rows.map(({ place, fits }) => ({
-      place: Number(place),
-      reason:
-        fits === 0
-          ? 'ownerEmail is of no visible employee of the workspace.'
-          : `ownerEmail is of ${fits} visible employees of the workspace.`,
-    }));
+  /** Returns a warning for each staged record whose owner is not there and will not come. */
+  async unowned(): Promise<Warning[]> {
+    const statement = this.dryRun ? owners.UNOWNED_PLANNED : owners.UNOWNED;
+    const { rows } = await this.client.query<{ place: string; reason: string }>(statement, this.values());
+    return rows.map(({ place, reason }) => ({ place: Number(place), reason }));
+  }
+
+  /** Refuses these records. */
+  async refuseUnowned(): Promise<Refusal[]> {
+    return this.refuse(this.dryRun ? owners.REFUSE_UNOWNED_PLANNED : owners.REFUSE_UNOWNED, this.values());
   }
 
   /**
    * Writes the matched batch into the inventory. `total` counts its records with those already refused. A dry run only
    * counts.
    */
-  async write(
-    matched: Matched,
-    waiting: 'defer' | 'refuse',
-    total: number,
-    alreadyRefused: readonly Refusal[],
-  ): Promise<Written> {
+  async write(matched: Matched, total: number, alreadyRefused: readonly Refusal[]): Promise<MergeOutcome> {
     const refused = [...alreadyRefused];
     let left = matched;
-    let deferred = 0;
+    let deferred: number[] = [];
     if (matched.refused + matched.waiting > 0) {
       refused.push(...(await this.refuse(sql.REFUSE)));
-      if (waiting === 'refuse') refused.push(...(await this.refuse(waits.REFUSE_WAITING)));
-      else deferred = (await this.client.query(waits.DEFER_WAITING)).rowCount ?? 0;
+      const { rows } = await this.client.query<{ place: string }>(waits.DEFER_WAITING);
+      deferred = rows.map(({ place }) => Number(place));
       left = onlyRow(await this.client.query<Matched>(sql.COUNT_MATCHED));
     }
     const updated = this.dryRun ? await this.plan() : await this.writeMatched(left);
@@ -171,7 +169,7 @@ export class StagingConnection {
     return {
       created,
       updated,
-      unchanged: total - refused.length - deferred - created - updated,
+      unchanged: total - refused.length - deferred.length - created - updated,
       refused,
       deferred,
       warned: [],
@@ -263,8 +261,12 @@ export class StagingConnection {
     await this.client.query('ANALYZE asset, asset_tag, computer, facet_count');
   }
 
-  private async refuse(statement: string): Promise<Refusal[]> {
-    const { rows } = await this.client.query<{ place: string; reason: string; kept: string | null }>(statement);
+  private values(): unknown[] {
+    return [this.workspaceId, this.source];
+  }
+
+  private async refuse(statement: string, values: unknown[] = []): Promise<Refusal[]> {
+    const { rows } = await this.client.query<{ place: string; reason: string; kept: string | null }>(statement, values);
     // Postgres returns a bigint as text. A place fits into a number.
     return rows.map(({ place, ...refusal }) => ({ place: Number(place), ...refusal }));
   }

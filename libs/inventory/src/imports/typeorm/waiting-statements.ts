@@ -4,20 +4,31 @@ import { STAGED } from './import-rows';
 export const COPY_DEFERRED_OUT = `COPY import_deferred (${STAGED}) TO STDOUT`;
 export const COPY_DEFERRED_IN = `COPY import_deferred (${STAGED}) FROM STDIN`;
 
+/** $1 places. */
 export const REFUSE_WAITING = `
-  DELETE FROM import_matched WHERE waits
-  RETURNING place, CASE WHEN owner_external_id IS NULL THEN 'ownerId is not a visible employee of the workspace.'
-                        WHEN EXISTS (SELECT FROM import_unowned WHERE external_id = owner_external_id)
-                          THEN 'owner is not brought in, because its own owner is not there either.'
-                        ELSE 'owner is not a visible employee of this source.' END AS reason, kept`;
+  DELETE FROM import_deferred WHERE place = ANY ($1::bigint[])
+  RETURNING place, 'New employees who own themselves or each other cannot be brought in; bring them in without owner first.'
+            AS reason, kept`;
 
 export const DEFER_WAITING = `
-  WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${STAGED})
-  INSERT INTO import_deferred SELECT * FROM moved`;
+  WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${STAGED}),
+       deferred AS (INSERT INTO import_deferred SELECT * FROM moved)
+  SELECT place FROM moved`;
 
-export const NAME_UNOWNED = `
-  INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0
-  ON CONFLICT DO NOTHING`;
+export const NAME_WAITING_EMPLOYEES = `
+  TRUNCATE import_waiting_employee;
+  INSERT INTO import_waiting_employee SELECT place, external_id, wanted_id
+    FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0`;
+
+/** Employees who wait for one another, by their places. */
+export const WAITING_FOR_EMPLOYEES = `
+  SELECT one.place, owner.place AS owner
+    FROM import_deferred AS one JOIN import_waiting_employee AS owner ON owner.public_id = one.owner_public_id
+   WHERE one.sub_key = ${EMPLOYEE} AND one.visibility = 0
+  UNION ALL
+  SELECT one.place, owner.place
+    FROM import_deferred AS one JOIN import_waiting_employee AS owner ON owner.external_id = one.owner_external_id
+   WHERE one.sub_key = ${EMPLOYEE} AND one.visibility = 0 AND one.owner_public_id IS NULL`;
 
 /** Turns the next deferred records into a batch. $1 is the place to start after. */
 export const TAKE_DEFERRED = `

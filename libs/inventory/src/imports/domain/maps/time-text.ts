@@ -1,9 +1,5 @@
-import { parseImportTime } from '../import-time';
+import { NO_YEAR, isNever, parseImportTime } from '../import-time';
 
-const NO_YEAR = /^0000-/;
-/** Tools write such times for "never". */
-const FIRST_POSSIBLE = Date.UTC(1980, 0, 1);
-const ANOTHER_NEVER = Date.UTC(2000, 0, 1);
 const NOT_A_TIME = '$time takes a time such as 2026-01-02T03:04:05Z.';
 
 /**
@@ -14,9 +10,7 @@ export function timeText(value: unknown, zone?: unknown): string | undefined {
   if (value === null || value === undefined || value === '') return undefined;
   const time = typeof value === 'string' ? readTime(value.trim(), zone) : null;
   if (time === null) throw new Error(NOT_A_TIME);
-  return time === 'never' || time.getTime() < FIRST_POSSIBLE || time.getTime() === ANOTHER_NEVER
-    ? undefined
-    : time.toISOString();
+  return time === 'never' || isNever(time) ? undefined : time.toISOString();
 }
 
 function readTime(text: string, zone: unknown): Date | 'never' | null {
