@@ -157,7 +157,7 @@ describe('GET /v1/computers with filters', () => {
     ['lastCheckedBefore', ['', 'now', '2026-11-01', '2026-02-30T00:00:00Z', '2026-11-01T00:00:00']],
     ['ownerId', ['', 'ada', '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c1']],
     ['serialNumber', ['', 'x'.repeat(257), '\u0000']],
-    ['externalId', ['', 'x'.repeat(257)]],
+    ['externalId', ['', 'x'.repeat(2049), 'é'.repeat(1025)]],
     ['source', ['', 'x'.repeat(257)]],
   ])('returns 400 naming %s when it is malformed, empty or repeated', async (parameter, values) => {
     for (const value of values) {

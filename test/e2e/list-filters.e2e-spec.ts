@@ -35,7 +35,7 @@ describe('Filters of lists', () => {
       [ASSETS, 'tagKey', 'é'.repeat(1_001)],
       ...TEXTS.flatMap((parameter) => [
         [ASSETS, parameter, ''],
-        [ASSETS, parameter, 'é'.repeat(257)],
+        [ASSETS, parameter, 'é'.repeat(parameter === 'externalId' ? 1_025 : 257)],
         [ASSETS, parameter, 'nul\0'],
       ]),
     ])('%s returns 400 naming %s when it is %j', async (path, parameter, value) => {
@@ -130,6 +130,18 @@ describe('Filters of lists', () => {
 
       expect(lines[0]).toMatchObject({ type: 'start', totalCount: matching.length });
       expect(lines.flatMap(({ asset }) => (asset ? [(asset as { id: string }).id] : []))).toEqual(matching);
+    });
+
+    it('externalId finds an asset by an id as long as an import takes it', async () => {
+      const elsewhere = await app.arrange.aWorkspace();
+      const externalId = 'é'.repeat(1_024);
+      const computer = { type: 'COMPUTER', columns: { external_id: externalId } } as const;
+      const { id } = await app.arrange.anAsset(elsewhere, computer);
+      const there = await app.arrange.aClient(elsewhere);
+
+      for (const path of [ASSETS, '/v1/computers']) {
+        expect(idsOf((await there.page(path, { externalId })).results)).toEqual([id]);
+      }
     });
 
     it.each(EXACT)('%s returns an empty page when nothing has the value', async (parameter) => {

@@ -1,5 +1,5 @@
 import type { AssetId } from '#libs/kernel';
-import { ChoiceList, ExactText, Flag, Instant, Uuid } from '#libs/platform/input';
+import { ChoiceList, ExactExternalId, ExactText, Flag, Instant, Uuid } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 import { PageQueryDto } from '#libs/platform/pagination';
 import type { ComputerFilter } from '../domain/computer-filter';
@@ -42,7 +42,7 @@ export class ComputerQueryDto extends PageQueryDto implements ComputerFilter {
   @ExactText({ example: 'C02XK', description: 'Only computers with this serial number.' })
   serialNumber?: string;
 
-  @ExactText({
+  @ExactExternalId({
     example: 'C02XK',
     description: 'Only computers with this id in their import source, whichever that is; add `source` for one of them.',
   })

@@ -4,6 +4,6 @@ export { InputPipe, NoQueryDto } from './input.pipe';
 export { Instant, Since } from './instant.decorator';
 export { Nested, NestedList, Refused } from './nested.decorator';
 export { PageSize } from './page-size.decorator';
-export { ExactEmail, ExactText, OpaqueText, STORABLE, Text } from './text.decorator';
+export { ExactEmail, ExactExternalId, ExactText, OpaqueText, STORABLE, Text } from './text.decorator';
 export { type Texts, fromTexts } from './texts';
 export { Uuid, Uuids } from './uuid.decorator';

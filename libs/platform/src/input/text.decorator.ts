@@ -5,6 +5,8 @@ import { type Member, check, member } from './member';
 /** For the contract: a text of a body holds no U+0000. */
 export const STORABLE = '^[^\\u0000]*$';
 
+const MAX_EXTERNAL_ID_BYTES = 2048;
+
 interface TextOptions extends Member {
   readonly minLength?: number;
   /** In Unicode code points. */
@@ -37,6 +39,17 @@ export function Text(options: TextOptions): PropertyDecorator {
 /** A filter by a text that must be equal (additions, section 7). */
 export const ExactText = (options: Member & { readonly maxLength?: number }): PropertyDecorator =>
   Text({ minLength: 1, maxLength: 256, ...options });
+
+/** A filter by an external id, which is as long as an import takes it: up to 2,048 bytes. */
+export const ExactExternalId = (options: Member): PropertyDecorator =>
+  applyDecorators(
+    ExactText({ maxLength: MAX_EXTERNAL_ID_BYTES, ...options }),
+    check({
+      code: 'length',
+      isValid: (value) => Buffer.byteLength(value as string) <= MAX_EXTERNAL_ID_BYTES,
+      message: `must have 1 to ${MAX_EXTERNAL_ID_BYTES} bytes`,
+    }),
+  );
 
 /** A text that its reader checks, such as a cursor or a secret. */
 export const OpaqueText = (options: Member & Readonly<Record<string, unknown>>): PropertyDecorator =>

@@ -1,5 +1,5 @@
 import type { AssetId } from '#libs/kernel';
-import { Choice, ChoiceList, ExactEmail, ExactText, Flag, Uuid } from '#libs/platform/input';
+import { Choice, ChoiceList, ExactEmail, ExactExternalId, ExactText, Flag, Uuid } from '#libs/platform/input';
 import { PageQueryDto } from '#libs/platform/pagination';
 import type { Classification } from '../domain/asset';
 import type { CategoryKey, SubKey } from '../domain/asset-category';
@@ -86,7 +86,7 @@ export class AssetQueryDto extends PageQueryDto implements AssetFilter {
   })
   tagKey?: string;
 
-  @ExactText({
+  @ExactExternalId({
     description:
       'Only the asset with this id in its source system; several where sources share the id. Send `source` as well to name one.',
     example: 'arn:aws:s3:::acme-logs',
