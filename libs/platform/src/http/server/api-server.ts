@@ -22,6 +22,8 @@ import { UnsentBytes } from './unsent-bytes';
 const MAX_CONNECTIONS = 5_000;
 /** Memory of a stream whose client reads slower than it is made. */
 const STREAM_BYTES = 2_000_000;
+/** A longer text is sent as bytes: while a client reads, Node would hold the text beside its bytes. */
+const LONG_TEXT = 100_000;
 
 /**
  * Express on a Node server with two changes. Node's own refusals (a malformed request, a header block that is too
@@ -94,7 +96,8 @@ export class ApiServerAdapter extends ExpressAdapter {
     if (!isTyped) response.setHeader('Content-Type', JSON_RESPONSE);
     // A HEAD may lack what only the text of a list could tell (RFC 9110, 9.3.2): its length and coding.
     if (response.req.method === 'HEAD' && isOffered(response)) return response.end();
-    const bytes = compressed(response, isText ? body : JSON.stringify(body));
+    const text = isText ? body : JSON.stringify(body);
+    const bytes = compressed(response, text.length < LONG_TEXT ? text : Buffer.from(text));
     this.unsent.hold(response, Buffer.byteLength(bytes));
     return sendBytes(response, bytes);
   }

@@ -2,7 +2,7 @@ import { DomainError } from '#libs/kernel';
 import type { Response } from 'express';
 
 /** Bytes of responses that one instance holds for its clients. */
-const MOST_BYTES = 96_000_000;
+const MOST_BYTES = 80_000_000;
 /** The operating system takes a shorter response at once. */
 const LEAST_BYTES = 16_384;
 
