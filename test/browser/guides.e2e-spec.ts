@@ -120,6 +120,28 @@ describe('The guides in a browser', () => {
     await page.waitForFunction("document.querySelectorAll('.scrolls.table').length === 0");
   });
 
+  it.each([
+    ['guides', 1280, 'light' as const],
+    ['guides/errors', 400, 'dark' as const],
+  ])('find a section by keyboard: %s (%i pixels, %s)', async (path, width, scheme) => {
+    const page = await open(`/docs/${path}`, width, scheme);
+    const field = page.getByRole('searchbox', { name: 'Search the guides' });
+    await field.fill('nosuchword');
+    await page.getByText('Nothing found').waitFor();
+    await field.fill('idempotency key');
+    const found = page.getByRole('search').getByRole('link');
+    await found.first().waitFor();
+    expect(await widthOverflow(page)).toBe(0);
+    expect(await faultsOfAccess(page, ['critical', 'serious'])).toEqual([]);
+    await field.press('Tab');
+    const href = await page.evaluate('document.activeElement.getAttribute("href")');
+    expect(href).toBe(await found.first().getAttribute('href'));
+
+    await field.press('Enter');
+
+    await page.waitForURL(/\/docs\/guides\/idempotency(#|$)/);
+  });
+
   it('open their menu on a phone', async () => {
     const page = await open('/docs/guides/errors', 400);
     expect(await menuEntry(page, 'Filters').isVisible()).toBe(false);

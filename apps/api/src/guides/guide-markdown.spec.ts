@@ -40,6 +40,20 @@ describe('A guide rendered from Markdown', () => {
     }
   });
 
+  it('gives the text below each heading to the search', () => {
+    const { passages } = renderGuide(
+      '# T\n\nOne `two`.\n\n## Codes\n\n| a |\n| - |\n| b |\n\n```sh\nrun\n```\n',
+      'docs/errors.md',
+    );
+
+    expect(passages.map(({ id, heading, text }) => [id, heading, text.split(/\s+/).filter(Boolean).join(' ')])).toEqual(
+      [
+        ['t', 'T', 'One two.'],
+        ['codes', 'Codes', 'a b run'],
+      ],
+    );
+  });
+
   it('gives headings the ids that GitHub gives them', () => {
     const { sections } = renderGuide(
       '# T\n\n## When a token is refused: `401`\n\n## Codes\n\n## Codes\n',

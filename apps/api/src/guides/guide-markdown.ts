@@ -7,6 +7,14 @@ export interface Heading {
   readonly text: string;
 }
 
+/** What stands below one heading, as text to search. */
+export interface Passage {
+  /** The id of the heading. */
+  readonly id: string;
+  readonly heading: string;
+  readonly text: string;
+}
+
 /** A guide as HTML. */
 export interface RenderedGuide {
   readonly title: string;
@@ -14,6 +22,7 @@ export interface RenderedGuide {
   readonly summary: string;
   /** The headings of the second level. */
   readonly sections: readonly Heading[];
+  readonly passages: readonly Passage[];
   readonly html: string;
 }
 
@@ -90,8 +99,22 @@ export function renderGuide(text: string, file: string): RenderedGuide {
     title: headings.find(({ level }) => level === 'h1')?.text ?? file,
     summary: markdown.renderInline(firstSentence(lead), environment),
     sections: headings.filter(({ level }) => level === 'h2'),
+    passages: passagesOf(tokens),
     html: markdown.renderer.render(tokens, markdown.options, environment),
   };
+}
+
+function passagesOf(tokens: readonly Token[]): Passage[] {
+  const passages: { id: string; heading: string; text: string }[] = [];
+  tokens.forEach((token, place) => {
+    const passage = passages.at(-1);
+    if (token.type === 'heading_open') {
+      passages.push({ id: token.attrGet('id') ?? '', heading: textOf(tokens[place + 1]), text: '' });
+    } else if (passage && tokens[place - 1]?.type !== 'heading_open') {
+      passage.text += token.type === 'fence' ? ` ${token.content}` : ` ${textOf(token)}`;
+    }
+  });
+  return passages;
 }
 
 const firstSentence = (lead: string): string =>

@@ -61,6 +61,12 @@ ${menu}
 </details></nav>
 <script src="${up}guides.js"></script>
 <main id="main">
+<div class="search" role="search" data-up="${up}" hidden>
+<label for="search">Search the guides</label>
+<input id="search" type="search" autocomplete="off" spellcheck="false">
+<p role="status"></p>
+<ul></ul>
+</div>
 ${main}
 </main>
 </div>`;

@@ -73,6 +73,17 @@ td:first-child code { white-space: nowrap; }
 .scrolls.code figcaption::after { margin-left: auto; padding-right: 0.5rem; }
 .scrolls.code .copy { order: 1; margin-left: 0; }
 
+.search { margin: 0.5rem 0 1.5rem; }
+.search[hidden] { display: none; }
+.search label { display: block; color: var(--soft); font-size: 0.875rem; }
+.search input {
+  width: 100%; max-width: 28rem; padding: 0.45rem 0.75rem; border: 1px solid var(--soft); border-radius: 6px;
+  background: var(--ground); color: var(--text); font: inherit;
+}
+.search p { margin: 0.25rem 0; color: var(--soft); font-size: 0.875rem; }
+.search ul { margin: 0; padding: 0; list-style: none; }
+.search li a { display: block; padding: 0.2rem 0; }
+
 .overview { padding: 0; list-style: none; }
 .overview li { margin: 0 0 0.9rem; }
 .overview a { font-weight: 600; }
@@ -99,5 +110,5 @@ footer [rel='next'] { margin-left: auto; text-align: right; }
   .stacked tr { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
   .stacked td { padding: 0; border: 0; }
 }
-@media print { header, .menu, footer, .copy { display: none; } .columns { display: block; } }
+@media print { header, .menu, .search, footer, .copy { display: none; } .columns { display: block; } }
 `;

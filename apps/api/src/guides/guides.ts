@@ -7,8 +7,10 @@ import { GUIDES } from './guide-list';
 import { renderGuide } from './guide-markdown';
 import { type RenderedGuides, guideOverview, guidePage } from './guide-page';
 import { improveGuide } from './guide-script';
+import { SEARCH_OPTIONS, searchIndex, searchLibrary } from './guide-search';
 import { GUIDE_STYLE } from './guide-style';
 import { markWide } from './scroll-script';
+import { searchGuides } from './search-script';
 
 /** The address in the Markdown that stands for the one of this API. */
 const EXAMPLE_ADDRESS = 'https://api.example.com';
@@ -34,7 +36,11 @@ export function serveGuides(app: NestExpressApplication, baseUrl: string): void 
   serve('/docs/guides', 'html', () => guideOverview(rendered()));
   for (const guide of GUIDES) serve(`/docs/guides/${guide.name}`, 'html', () => guidePage(guide, rendered()));
   serve('/docs/guides.css', 'css', () => GUIDE_STYLE);
-  serve('/docs/guides.js', 'js', () => `'use strict';\n(${improveGuide.toString()})();\n(${markWide.toString()})();\n`);
+  const search = `(${searchGuides.toString()})(${JSON.stringify(SEARCH_OPTIONS)})`;
+  const script = `'use strict';\n(${improveGuide.toString()})();\n(${markWide.toString()})();\n${search};\n`;
+  serve('/docs/guides.js', 'js', () => script);
+  serve('/docs/guides-index.json', 'json', () => searchIndex(rendered()));
+  serve('/docs/minisearch.js', 'js', searchLibrary);
   express.get('/docs/guides/', (_request, response) => response.redirect('../guides'));
 }
 
