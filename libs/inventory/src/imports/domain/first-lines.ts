@@ -21,11 +21,10 @@ export class FirstLines {
   /** Many small tables, because a table needs twice its memory while it grows. */
   private readonly tables = Array.from({ length: TABLES }, () => new Table());
 
-  /** Returns the line that first named this id. Returns null for a new id and stores its line. `content` is null for a bad line. */
-  take(externalId: string, place: number, content: string | null): FirstLine | null {
+  /** Returns the line that first named this id. Returns null for a new id and stores its line. `content` is a hash, and null for a bad line. */
+  take(externalId: string, place: number, content: number | null): FirstLine | null {
     const [high, low] = hashOf(externalId);
-    const contentHash = content === null ? NO_CONTENT : hashOf(content)[0] || 1;
-    return (this.tables[low % TABLES] as Table).take(high, low, place, contentHash);
+    return (this.tables[low % TABLES] as Table).take(high, low, place, content ?? NO_CONTENT);
   }
 }
 

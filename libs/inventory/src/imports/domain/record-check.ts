@@ -1,3 +1,4 @@
+import { contentHash } from './content-hash';
 import { FirstLines } from './first-lines';
 import { type ImportRecord, parseImportRecord } from './import-record';
 
@@ -24,7 +25,7 @@ export class RecordCheck {
     if ('record' in parsed) {
       const { record, warnings } = parsed;
       const { externalId } = record;
-      const first = this.firstLines.take(externalId, place, JSON.stringify(record));
+      const first = this.firstLines.take(externalId, place, contentHash(record));
       if (first === null) return { externalId, record, reasons: [], warnings, first: null, same: false };
       return { externalId, record: null, reasons: [], warnings: [], first: first.place, same: first.same };
     }

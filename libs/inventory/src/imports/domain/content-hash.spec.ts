@@ -1,0 +1,76 @@
+import { contentHash } from './content-hash';
+import { parseImportRecord } from './import-record';
+
+const COMPUTER = {
+  ...{ categoryKey: 'COMPUTER', externalId: 'a', id: '018f9c2e-7d2a-7c41-9a51-000000000001', name: 'ada' },
+  ...{
+    visibility: 'ACTIVE',
+    classification: 'PUBLIC',
+    description: 'd',
+    ownerId: '018f9c2e-7d2a-7c41-9a51-000000000002',
+  },
+  ...{ owner: 'hr-1', tags: [{ key: 'k', value: 'v' }], createdAt: '2026-01-01T00:00:00Z', managed: true },
+  ...{ lastCheckedAt: '2026-01-01T00:00:00Z', serialNumber: 's', operatingSystem: 'o', osVersion: 'v' },
+  compliance: {
+    ...{ agentVersion: '1', antivirusInstalled: true, diskEncryptionEnabled: true },
+    ...{ passwordManagerInstalled: true, screenLockEnabled: true },
+  },
+};
+const BUCKET = { categoryKey: 'CLOUD', type: 'CLOUD_QUEUE', externalId: 'a', name: 'b', accountId: 'x', region: 'y' };
+const PERSON = { categoryKey: 'EMPLOYEE', externalId: 'a', name: 'b', email: 'c@d', ownerEmail: 'e@f' };
+const DATASET = {
+  ...{ categoryKey: 'INFORMATION', externalId: 'a', name: 'b' },
+  dataStored: { containsPatientData: true, containsUserData: true, userDataInfo: 'i' },
+};
+
+function hashOf(value: object): number {
+  const parsed = parseImportRecord(value);
+  if (!('record' in parsed)) throw new Error(parsed.reasons.join(' '));
+  return contentHash(parsed.record);
+}
+
+const OTHER: Readonly<Record<string, unknown>> = {
+  type: 'CLOUD_OTHER',
+  visibility: 'HIDDEN',
+  classification: 'INTERNAL',
+  id: '018f9c2e-7d2a-7c41-9a51-000000000003',
+  ownerId: '018f9c2e-7d2a-7c41-9a51-000000000004',
+  createdAt: '2026-01-01T00:00:00.001Z',
+  lastCheckedAt: '2026-01-01T00:00:00.001Z',
+  tags: [{ key: 'k' }],
+};
+const otherThan = (name: string, value: unknown): unknown =>
+  OTHER[name] ?? (typeof value === 'boolean' ? !value : `${String(value)}x`);
+
+describe('contentHash', () => {
+  const cases = [COMPUTER, BUCKET, PERSON, DATASET].flatMap((record) =>
+    Object.entries<unknown>(record).flatMap(([name, value]) => {
+      if (name === 'categoryKey' || name === 'externalId') return [];
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return [[name, record, { ...record, [name]: otherThan(name, value) }] as const];
+      }
+      return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([inner, content]) =>
+        [otherThan(inner, content), null].map(
+          (other) => [`${name}.${inner}`, record, { ...record, [name]: { ...value, [inner]: other } }] as const,
+        ),
+      );
+    }),
+  );
+
+  it.each(cases)('differs with %s', (_, record, other) => {
+    expect(hashOf(other)).not.toBe(hashOf(record));
+  });
+
+  it('is the same whether a member is null or absent, and in any order of the members', () => {
+    const reversed = Object.fromEntries(Object.entries<unknown>(COMPUTER).reverse());
+
+    expect(hashOf({ ...BUCKET, description: null, tags: null, owner: '' })).toBe(hashOf(BUCKET));
+    expect(hashOf(reversed)).toBe(hashOf(COMPUTER));
+  });
+
+  it('does not move letters from one member to the next', () => {
+    expect(hashOf({ ...BUCKET, accountId: 'xy', region: '' })).not.toBe(
+      hashOf({ ...BUCKET, accountId: 'x', region: 'y' }),
+    );
+  });
+});
