@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { originCode } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
 import { DataSource } from 'typeorm';
@@ -51,6 +52,8 @@ describe('Sources and records of imports', () => {
     writeFileSync(file, records.map((record) => JSON.stringify(record)).join('\n'));
     return admin('import', '--workspace', slug, '--source', source, file, ...words);
   };
+  const rekey = (from: string, to: string): Promise<FinishedCommand> =>
+    admin('assets', 'rekey', '--workspace', slug, '--source', 'mdm', '--from', from, '--to', to);
   /** The metrics after one look with the rights of the API. */
   const metrics = async (): Promise<string[]> => {
     const options = { url: app.database.databaseUrl, poolSize: 1, patience: 'operator', entities: [] } as const;
@@ -149,5 +152,36 @@ describe('Sources and records of imports', () => {
       { actor_name: 'on call', target_id: 'a', changes: { staleAfterSeconds: { old: null, new: 93_600 } } },
       { actor_name: 'on call', target_id: 'a', changes: { staleAfterSeconds: { old: 93_600, new: null } } },
     ]);
+  });
+
+  it('lets an operator give an asset another externalId, which feed and audit tell', async () => {
+    const gone = { ...dataset('ds-9'), visibility: 'HIDDEN' };
+    await load('mdm', [dataset('ds-1'), dataset('ds-2'), gone, { ...dataset('hr-1'), categoryKey: 'EMPLOYEE' }]);
+    const named = async (externalId: string): Promise<Row> =>
+      (await client.page('/v1/inventory/assets', { externalId })).results[0] as Row;
+    const asset = await named('ds-1');
+    expect(documentOf(await rekey('ds-1', 'ds-3'))).toEqual({ rekeyed: 1 });
+    expect(documentOf(await rekey('hr-1', 'ada@example.com'))).toEqual({ rekeyed: 1 });
+    expect(documentOf(await rekey('ds-9', 'ds-8'))).toEqual({ rekeyed: 1 });
+
+    expect(await named('ds-3')).toMatchObject({ id: asset['id'] });
+    const sets = `SELECT origin FROM change_set WHERE workspace_id = $1 ORDER BY sequence DESC LIMIT 1`;
+    const origin = async () => (await app.database.admin.query<{ origin: number }>(sets, [workspace])).rows[0]?.origin;
+    expect(await origin()).toBe(originCode('OPERATOR'));
+    const { rows } = await app.database.admin.query<Row>(
+      `SELECT actor_type, actor_name, target_id, changes->'externalId' AS changed FROM audit_event
+        WHERE workspace_id = $1 AND action = 'asset.rekeyed' ORDER BY id`,
+      [workspace],
+    );
+    const by = { actor_type: 'OPERATOR', actor_name: 'on call' };
+    expect(rows).toMatchObject([
+      { ...by, target_id: asset['id'], changed: { old: 'ds-1', new: 'ds-3' } },
+      { ...by, changed: { old: null, new: null } },
+      { ...by, changed: { old: 'ds-9', new: 'ds-8' } },
+    ]);
+
+    expectFault(await rekey('ds-1', 'ds-4'), 1, /The source has no asset with externalId "ds-1"/);
+    expectFault(await rekey('ds-2', 'ds-8'), 1, /Another asset of the source has externalId "ds-8"/);
+    expectFault(await rekey('ds-2', 'x'.repeat(2049)), 2, /An externalId has 1 to 2048 bytes/);
   });
 });

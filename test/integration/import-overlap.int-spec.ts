@@ -248,6 +248,7 @@ describe('Overlapping batches of an import', () => {
       createTagKeys: false,
       hideMissing: false,
       strict: false,
+      rekeyBySerial: false,
       run: { map: null, options: {}, files: [] },
     };
     const open = () => new ImportStoreTypeorm(setting.dataSource, anAuditRecorder()).open(setting.here, settings);

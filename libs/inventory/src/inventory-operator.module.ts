@@ -9,6 +9,7 @@ import { ImportStore } from './imports/domain/import-store.port';
 import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { ImportFilesSystem } from './imports/system/import-files.system';
 import { AssetCounters } from './assets/typeorm/asset-counters';
+import { AssetRekey } from './imports/typeorm/asset-rekey';
 import { OtherInventory } from './imports/typeorm/other-inventory';
 import { ImportRunsTypeorm } from './imports/typeorm/import-runs.typeorm';
 import { ImportStoreTypeorm } from './imports/typeorm/import-store.typeorm';
@@ -19,6 +20,7 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
   imports: [AuditOperatorModule],
   providers: [
     AssetCounters,
+    AssetRekey,
     DemoService,
     ImportsService,
     OtherInventory,
@@ -28,6 +30,15 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
     { provide: ImportStore, useClass: ImportStoreTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
-  exports: [AssetCounters, DemoService, ImportRuns, ImportsService, OtherInventory, RemovedAssets, TagKeyRepository],
+  exports: [
+    AssetCounters,
+    AssetRekey,
+    DemoService,
+    ImportRuns,
+    ImportsService,
+    OtherInventory,
+    RemovedAssets,
+    TagKeyRepository,
+  ],
 })
 export class InventoryOperatorModule {}

@@ -8,6 +8,7 @@ export { ImportFilesSystem } from './imports/system/import-files.system';
 export { type RecordMap } from './imports/domain/maps/record-map';
 export { MapLibrary } from './imports/system/maps/map-library.system';
 export { MapTrial, type MapTrialReport } from './imports/application/map-trial';
+export { AssetRekey } from './imports/typeorm/asset-rekey';
 export { OtherInventory } from './imports/typeorm/other-inventory';
 export type { HideLimit } from './imports/domain/hide-limit';
 export { type BadLine, type ImportReport } from './imports/domain/import-report';

@@ -1,14 +1,26 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import { isStorable } from '#libs/kernel';
+import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug } from '../options';
 import { print } from '../output';
 import { parseSince } from '../since-option';
+import { visibleText } from '../visible-text';
+
+const MAX_EXTERNAL_ID_BYTES = 2048;
 
 interface PurgeOptions extends CommonOptions {
   readonly workspace: string;
   /** Milliseconds since 1970. */
   readonly removedBefore: number;
+}
+
+interface RekeyOptions extends CommonOptions {
+  readonly workspace: string;
+  readonly source: string;
+  readonly from: string;
+  readonly to: string;
 }
 
 export function assetsCommand(): Command {
@@ -18,7 +30,31 @@ export function assetsCommand(): Command {
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--removed-before <date>', 'removed before this time, such as 2026-01-31, or 90d ago', parseSince)
     .action(purge);
+  withWriteOptions(group.command('rekey'))
+    .description('give an asset another externalId; it stays the same asset')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .requiredOption('--source <name>', 'the source of the asset')
+    .requiredOption('--from <externalId>', 'its externalId now')
+    .requiredOption('--to <externalId>', 'its new externalId, which no asset of the source has', parseExternalId)
+    .action(rekey);
   return group;
+}
+
+function parseExternalId(value: string): string {
+  if (value !== '' && isStorable(value) && Buffer.byteLength(value) <= MAX_EXTERNAL_ID_BYTES) return value;
+  throw new InvalidArgumentError(`An externalId has 1 to ${MAX_EXTERNAL_ID_BYTES} bytes.`);
+}
+
+async function rekey({ workspace, source, from, to, ...options }: RekeyOptions): Promise<void> {
+  const { operateIn } = await import('../operator.js');
+  const { AssetRekey, InventoryOperatorModule } = await import('#libs/inventory/operators');
+  const refused = await operateIn(workspace, [InventoryOperatorModule], (operator, { id }) =>
+    operator.get(AssetRekey).rekey(id, source, { from, to }),
+  );
+  const named = (externalId: string): string => `externalId "${visibleText(externalId)}"`;
+  if (refused === 'missing') throw new CommandFailed(`The source has no asset with ${named(from)}.`);
+  if (refused === 'taken') throw new CommandFailed(`Another asset of the source has ${named(to)}; hidden ones count.`);
+  await print({ json: { rekeyed: 1 }, text: () => 'The asset has its new externalId.' }, options);
 }
 
 async function purge({ workspace, removedBefore, ...options }: PurgeOptions): Promise<void> {

@@ -16,6 +16,7 @@ interface ImportCommandOptions extends CommonOptions {
   readonly hideAtMost?: HideLimit;
   readonly errors?: string;
   readonly createTagKeys?: 'platform';
+  readonly rekeyBy?: 'serialNumber';
   readonly map?: string;
   readonly maps?: string;
   readonly format?: Format;
@@ -46,6 +47,12 @@ export function importCommand(): Command {
       parseHideLimit,
     )
     .option('--strict', 'make each warning an error of its record')
+    .addOption(
+      new Option(
+        '--rekey-by <member>',
+        'a new computer with the serial number of one that the files no longer name is that asset',
+      ).choices(['serialNumber']),
+    )
     .option('--errors <file>', 'write bad lines to this file; mend or delete them, then import the file')
     .addOption(
       new Option('--create-tag-keys <kind>', 'create missing tag keys as keys managed by the platform').choices([
@@ -83,6 +90,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
           hideAtMost: options.hideAtMost ?? null,
           createTagKeys: options.createTagKeys ?? null,
           strict: options.strict ?? false,
+          rekeyBy: options.rekeyBy ?? null,
           map,
           format: options.format ?? null,
           onProgress: ({ read, bytesRead, bytesTotal }) =>
@@ -105,7 +113,8 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
 }
 
 async function describe(report: ImportReport, options: ImportCommandOptions): Promise<string> {
-  const { read, skipped, created, updated, unchanged, hidden, failed, warned, errors, warnings, dryRun } = report;
+  const { read, skipped, created, updated, unchanged, hidden, failed, warned, errors, warnings, dryRun, rekeyed } =
+    report;
   const { hiddenWhy, newSource } = report;
   const shown = errors.slice(0, SHOWN_ERRORS).map(({ file, line, reason }) => {
     return visibleText(`${file === undefined ? '' : `${file}, `}line ${line}: ${reason}`);
@@ -132,6 +141,7 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
       hidden,
       failed,
       ...(warned > 0 && { warned }),
+      ...(rekeyed > 0 && { rekeyed }),
     }),
     ...shown,
   ].join('\n');

@@ -27,7 +27,10 @@ export interface AuditAct {
   readonly actor:
     | { readonly type: 'OPERATOR' | 'IMPORT' }
     | { readonly type: 'APPLICATION'; readonly applicationId: string; readonly clientId: string };
-  readonly target: { readonly type: 'APPLICATION' | 'TAG_KEY' | 'IMPORT' | 'INVENTORY' | 'AUDIT'; readonly id: string };
+  readonly target: {
+    readonly type: 'ASSET' | 'APPLICATION' | 'TAG_KEY' | 'IMPORT' | 'INVENTORY' | 'AUDIT';
+    readonly id: string;
+  };
   readonly requestId?: string;
   /** Never a secret or its digest. */
   readonly changes?: Readonly<Record<string, FieldChange>>;

@@ -5,6 +5,7 @@ import type { HashedEvent } from '../domain/published-events.port';
 
 const ACTIONS = [
   'asset.updated',
+  'asset.rekeyed',
   'application.created',
   'application.enabled',
   'application.disabled',

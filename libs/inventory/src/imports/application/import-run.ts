@@ -28,6 +28,8 @@ export interface ImportOptions {
   readonly createTagKeys: 'platform' | null;
   /** True makes each warning an error of its record. */
   readonly strict?: boolean;
+  /** A new computer with the serial number of one that the input no longer names is that asset. */
+  readonly rekeyBy?: 'serialNumber' | null;
   /** Turns the items of the files into records. By default the files hold records. */
   readonly map?: RecordMap | null;
   /** By default the files tell their format. */
@@ -105,6 +107,8 @@ export class ImportRun {
       await Promise.allSettled([this.mergingBefore, this.merging]);
     }
     await this.merging;
+    // What is not known to be missing must not become another computer.
+    if (!this.incomplete) this.counts.rekeyed = await this.session.rekey();
     for await (const outcome of this.session.mergeDeferred()) this.count(outcome, []);
     for (const [place, reason] of this.mendedWaiting) this.warn({ place, reason });
     const { hiddenWhy, hidingRefused } = await this.hide();

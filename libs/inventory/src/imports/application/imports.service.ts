@@ -53,6 +53,7 @@ export class ImportsService {
       createTagKeys: options.createTagKeys === 'platform',
       hideMissing: options.missing === 'hide',
       strict: options.strict === true,
+      rekeyBySerial: (options.rekeyBy ?? null) !== null,
       run: { map: options.map?.name ?? null, options: recordedOptions(options), files: files.atStart },
     });
     const run = new ImportRun(session, options, onRead);
@@ -76,7 +77,8 @@ const recordedOptions = ({
   createTagKeys,
   strict = false,
   format = null,
-}: ImportOptions) => ({ ...{ missing, hideAtMost, createTagKeys, strict, format } });
+  rekeyBy = null,
+}: ImportOptions) => ({ ...{ missing, hideAtMost, createTagKeys, strict, format, rekeyBy } });
 
 async function* oneByOne(lines: AsyncIterable<InputLine> | Iterable<InputLine>): AsyncGenerator<readonly InputLine[]> {
   for await (const line of lines) yield [line];

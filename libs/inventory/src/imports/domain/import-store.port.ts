@@ -44,6 +44,8 @@ export interface ImportSettings {
   readonly hideMissing: boolean;
   /** True refuses what would only be warned of. */
   readonly strict: boolean;
+  /** True when new computers with the serial number of a vanished one are that asset. */
+  readonly rekeyBySerial: boolean;
   /** What the record of the import says. A dry run leaves none. */
   readonly run: RunRequest;
 }
@@ -84,6 +86,12 @@ export abstract class ImportSession {
    * can be an employee in that one. `keptVisible`: external ids of bad records, whose assets are not hidden.
    */
   abstract merge(mayOverlap: boolean, keptVisible: readonly string[]): Promise<MergeOutcome>;
+
+  /**
+   * Lets new computers be the asset of before with their serial number, which the input does not name. Call it once, when the
+   * whole input is merged, if it is known to name every asset. Returns their number.
+   */
+  abstract rekey(): Promise<number>;
 
   /**
    * Merges the records that waited for their owners, batch by batch. Where the owner never came, an owner of before stays,

@@ -11,39 +11,17 @@ import type { RunCounts, RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
 import type { SourceBefore } from './missing-statements';
 import type { RunRecord } from './run-record';
-import type { MissingPage, StagingConnection } from './staging-connection';
+import { type BatchOrder, type StagingConnections, isPassing } from './staging-connections';
+import type { AssetPage, StagingConnection } from './staging-connection';
 import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
-/**
- * The whole batch is repeated after a deadlock, a serialization failure, and when another transaction has deleted an
- * asset or a tag key that the batch refers to, or has taken an id.
- */
-const PASSING = new Set(['40P01', '40001', '23503', '23505']);
 const ANALYZE_FROM = 2_000;
 /** A place before every record. */
 const BEFORE_ALL = '-1';
 
-/** Connections of an import. The first always exists, and one is enough. */
-export interface StagingConnections {
-  readonly first: StagingConnection;
-  openSecond(): Promise<StagingConnection>;
-  /** `beforeUnlock` runs while nobody else may import the source. */
-  close(completed: boolean, beforeUnlock: () => Promise<void>): Promise<void>;
-}
-
 /** What becomes of records whose owner is not there: all wait, or only those whose owner waits too. */
 type Step = 'wait' | 'release';
-
-/** Signals that keep two concurrent batches in order. */
-interface BatchOrder {
-  /** Settles when the previous batch ends. */
-  readonly before: Promise<unknown>;
-  /** Settles when the previous batch has taken its ids. */
-  readonly numbered: Promise<unknown>;
-  /** Call it when this batch has taken its ids. */
-  sayNumbered(): void;
-}
 
 /**
  * Postgres does most of the work, and a connection uses one of its cores. So two batches run at the same time on two
@@ -65,6 +43,9 @@ export class ImportSessionTypeorm extends ImportSession {
   private deferred = 0;
   private deferredOnSecond = 0;
   private written = 0;
+  /** A source without visible assets has none to rekey. */
+  private readonly rekeys: boolean;
+  private readonly remembersNames: boolean;
 
   constructor(
     private readonly connections: StagingConnections,
@@ -78,6 +59,8 @@ export class ImportSessionTypeorm extends ImportSession {
     this.latest = connections.first;
     this.visibleBefore = visible;
     this.newSource = isNew;
+    this.rekeys = settings.rekeyBySerial && visible > 0;
+    this.remembersNames = settings.hideMissing || this.rekeys;
   }
 
   add(numbered: NumberedRecord): void {
@@ -100,6 +83,15 @@ export class ImportSessionTypeorm extends ImportSession {
     batch.clear();
     this.emptied.push(batch);
     return outcome;
+  }
+
+  async rekey(): Promise<number> {
+    if (!this.rekeys) return 0;
+    const { first } = this.connections;
+    await first.indexNames();
+    const found = await this.inTransaction(first, () => first.findRekeyed());
+    if (!this.settings.dryRun) await this.eachPage((after) => first.rekey(after));
+    return found;
   }
 
   async *mergeDeferred(): AsyncIterable<MergeOutcome> {
@@ -140,13 +132,13 @@ export class ImportSessionTypeorm extends ImportSession {
     return this.eachPage((after) => this.connections.first.hideMissing(after));
   }
 
-  private async eachPage(work: (after: string) => Promise<MissingPage>): Promise<number> {
-    let missing = 0;
+  private async eachPage(work: (after: string) => Promise<AssetPage>): Promise<number> {
+    let found = 0;
     for (let after = '0'; ;) {
       const start = after;
       const page = await this.inTransaction(this.connections.first, () => work(start));
-      missing += page.missing;
-      if (page.last === null) return missing;
+      found += page.found;
+      if (page.last === null) return found;
       after = page.last;
     }
   }
@@ -174,7 +166,7 @@ export class ImportSessionTypeorm extends ImportSession {
   /** Returns null while there is only one connection, which is always so when no second one is available. */
   private otherConnection(): StagingConnection | null {
     // The plan of a dry run and the names in the input are in the tables of one connection.
-    if (this.settings.dryRun || this.settings.hideMissing) return null;
+    if (this.settings.dryRun || this.remembersNames) return null;
     this.opening ??= this.connections.openSecond().then(
       (connection) => void (this.second = connection),
       () => undefined,
@@ -211,9 +203,9 @@ export class ImportSessionTypeorm extends ImportSession {
   ): Promise<MergeOutcome> {
     const written = await this.inTransaction(connection, async (isRepeat) => {
       const refused = await this.stage(connection, batch);
-      if (this.settings.hideMissing && keptVisible.length > 0) await connection.recordNamed(keptVisible);
+      if (this.remembersNames && keptVisible.length > 0) await connection.recordNamed(keptVisible);
       if (isRepeat) refused.push(...(await this.hold(connection)));
-      return connection.write(await connection.match(), batch.size, refused);
+      return connection.write(await connection.match(this.rekeys ? 'hold' : 'wait'), batch.size, refused);
     });
     return this.counted(written, connection);
   }
@@ -228,7 +220,7 @@ export class ImportSessionTypeorm extends ImportSession {
     await order.before;
     if (writing.status === 'fulfilled') return this.counted(writing.value, connection);
     await connection.rollback();
-    // No ids to spare: an import that hides missing assets uses one connection.
+    // No ids to spare: an import that remembers names uses one connection.
     return this.mergeOn(connection, batch, []);
   }
 
@@ -262,11 +254,11 @@ export class ImportSessionTypeorm extends ImportSession {
       else {
         const { place, kept } = numbered;
         refused.push({ place, ...unknownTagKeys(unknown.map(({ key }) => key)), kept });
-        if (this.settings.hideMissing) await connection.recordNamed([numbered.record.externalId]);
+        if (this.remembersNames) await connection.recordNamed([numbered.record.externalId]);
       }
     }
     await connection.stage(batch.bytesWith(accepted, known));
-    if (this.settings.hideMissing) await connection.recordStagedAsNamed();
+    if (this.remembersNames) await connection.recordStagedAsNamed();
     return refused;
   }
 
@@ -302,5 +294,3 @@ export class ImportSessionTypeorm extends ImportSession {
     return written;
   }
 }
-
-const isPassing = (error: unknown): boolean => PASSING.has(String((error as { code?: unknown }).code));

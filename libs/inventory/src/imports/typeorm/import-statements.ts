@@ -81,7 +81,7 @@ const COMPUTER_COLUMNS = [
 /**
  * Staged: a batch as it was sent. Matched: its records that differ from the inventory. Deferred: records that wait for
  * an owner. Waiting employee: those among them who own others. Planned: what a dry run would have written that later records
- * refer to.
+ * refer to. Rekeyed: new computers that are an asset of before.
  */
 export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS});
@@ -94,7 +94,10 @@ export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_planned (
     external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean, email text);
   CREATE INDEX IF NOT EXISTS import_planned_email ON import_planned (lower(email));
-  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_waiting_employee, import_planned;`;
+  CREATE TEMP TABLE IF NOT EXISTS import_new_computer (serial text, external_id text);
+  CREATE TEMP TABLE IF NOT EXISTS import_rekeyed (external_id text PRIMARY KEY, old_external_id text, asset_id bigint UNIQUE);
+  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_waiting_employee, import_planned,
+           import_new_computer, import_rekeyed;`;
 
 export const beginIn = (workspaceId: WorkspaceId): string =>
   `BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`;
@@ -114,6 +117,8 @@ export const commitChanges = (workspaceId: WorkspaceId, changeSetId: string): st
 export const COPY_STAGED = `COPY import_staged (${STAGED}) FROM STDIN`;
 
 const IS_NEW = 'asset.id IS NULL';
+/** It may be an asset of before under another externalId, which only the whole input tells. */
+const MAY_BE_REKEYED = `${IS_NEW} AND s.sub_key = ${COMPUTER} AND s.serial_number IS NOT NULL`;
 const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');
 const WAITS = `m.owner_id IS NULL AND ${ofStaged(NAMES_OWNER)}`;
 const WAITS_FOR_WAITING = `m.owner_id IS NULL AND ${OWNER_WAITS}`;
@@ -136,6 +141,7 @@ const IS_TAKEN = `
 /** Skips records that equal the inventory; in most imports these are nearly all. */
 const matchWith = (
   { ownerByExternalId, ownerById, ownersByEmail }: typeof LOOKUPS,
+  externalId: string,
   refusal: string,
   waits: string,
 ): string => `
@@ -148,7 +154,7 @@ const matchWith = (
       FROM import_staged AS s
       -- LIMIT 1 on a unique key only affects the plan: one index lookup per record, whatever the statistics say.
       LEFT JOIN LATERAL (
-        SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id LIMIT 1
+        SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = ${externalId} LIMIT 1
       ) AS asset ON true
       -- OFFSET 0 as well: one lookup of the owner, however often it is used.
       CROSS JOIN LATERAL (
@@ -172,14 +178,17 @@ const REFUSAL_PLANNED = refusalOf(
   `${IS_TAKEN} OR (SELECT true FROM import_planned WHERE public_id = s.wanted_id LIMIT 1)`,
   PLANNED_LOOKUPS,
 );
-/** `release`: records wait only for owners who wait themselves. */
-export const MATCH = {
-  wait: matchWith(LOOKUPS, REFUSAL, WAITS),
-  release: matchWith(LOOKUPS, REFUSAL, WAITS_FOR_WAITING),
-};
+/** In a dry run, a computer that would be rekeyed still has its old id. */
+const PLANNED_ID = `COALESCE((SELECT old_external_id FROM import_rekeyed WHERE external_id = s.external_id), s.external_id)`;
+const match = (waits: string): string => matchWith(LOOKUPS, 's.external_id', REFUSAL, waits);
+const matchPlanned = (waits: string): string => matchWith(PLANNED_LOOKUPS, PLANNED_ID, REFUSAL_PLANNED, waits);
+/** `hold`: new computers wait, too, as they may be rekeyed. `release`: records wait only for owners who wait themselves. */
+const WAITING = { hold: `(${WAITS} OR ${MAY_BE_REKEYED})`, wait: WAITS, release: WAITS_FOR_WAITING };
+export const MATCH = { hold: match(WAITING.hold), wait: match(WAITING.wait), release: match(WAITING.release) };
 export const MATCH_PLANNED = {
-  wait: matchWith(PLANNED_LOOKUPS, REFUSAL_PLANNED, WAITS),
-  release: matchWith(PLANNED_LOOKUPS, REFUSAL_PLANNED, WAITS_FOR_WAITING),
+  hold: matchPlanned(WAITING.hold),
+  wait: matchPlanned(WAITING.wait),
+  release: matchPlanned(WAITING.release),
 };
 
 /** Counts again after refused and waiting records were removed. */

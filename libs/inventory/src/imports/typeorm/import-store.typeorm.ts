@@ -11,7 +11,8 @@ import {
   ImportStore,
 } from '../domain/import-store.port';
 import { StagingConnection } from './staging-connection';
-import { type StagingConnections, ImportSessionTypeorm } from './import-session.typeorm';
+import { ImportSessionTypeorm } from './import-session.typeorm';
+import type { StagingConnections } from './staging-connections';
 import { CREATE_TABLES, beginIn } from './import-statements';
 import { ImportTagKeys } from './import-tag-keys';
 import { importLockOf } from './import-run.row';

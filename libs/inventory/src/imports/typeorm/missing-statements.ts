@@ -24,7 +24,7 @@ export const SOURCE_BEFORE = `
 /** Counts those of a batch that the input did not name. */
 export const COUNT_MISSING = `
   WITH page AS (${NEXT_PAGE})
-  SELECT max(id)::text AS last, (count(*) FILTER (WHERE ${IS_MISSING}))::int AS missing FROM page`;
+  SELECT max(id)::text AS last, (count(*) FILTER (WHERE ${IS_MISSING}))::int AS found FROM page`;
 
 /** Hides them. $4 is the change set. */
 export const HIDE_MISSING = `
@@ -37,4 +37,4 @@ export const HIDE_MISSING = `
         ORDER BY asset.id FOR NO KEY UPDATE OF asset)
     RETURNING 1
   )
-  SELECT (SELECT max(id) FROM page)::text AS last, (SELECT count(*) FROM hidden)::int AS missing`;
+  SELECT (SELECT max(id) FROM page)::text AS last, (SELECT count(*) FROM hidden)::int AS found`;

@@ -11,6 +11,7 @@ import * as sql from './import-statements';
 import { unknownTagKeys } from './import-tag-keys';
 import * as missing from './missing-statements';
 import * as owners from './owner-statements';
+import { RekeyedComputers } from './rekeyed-computers';
 import * as waits from './waiting-statements';
 
 /** The work that a matched batch needs. */
@@ -32,11 +33,11 @@ class MatchedAssetGone extends Error {
 }
 
 /** One page of a source's assets. */
-export interface MissingPage {
+export interface AssetPage {
   /** The last id of the page. Null at the end. */
   readonly last: string | null;
-  /** Assets of the page that the input did not name. */
-  readonly missing: number;
+  /** Assets of the page that the input did not name, or that were rekeyed. */
+  readonly found: number;
 }
 
 /**
@@ -46,6 +47,7 @@ export class StagingConnection {
   /** The change set of the batch under way. */
   private changeSetId = '0';
   private hasChanged = false;
+  private readonly rekeyed: RekeyedComputers;
 
   constructor(
     readonly client: PoolClient,
@@ -54,7 +56,9 @@ export class StagingConnection {
     private readonly audit: AuditRecorder,
     /** True writes to the staging tables only, so that nobody waits for a dry run. */
     private readonly dryRun: boolean,
-  ) {}
+  ) {
+    this.rekeyed = new RekeyedComputers(client, workspaceId, source, audit);
+  }
 
   /** Begins a batch. */
   async begin(): Promise<void> {
@@ -133,7 +137,7 @@ export class StagingConnection {
   }
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
-  async match(step: 'wait' | 'release' = 'wait'): Promise<Matched> {
+  async match(step: keyof typeof sql.MATCH = 'wait'): Promise<Matched> {
     const statement = (this.dryRun ? sql.MATCH_PLANNED : sql.MATCH)[step];
     return onlyRow(await this.client.query<Matched>(statement, [this.workspaceId, this.source]));
   }
@@ -213,16 +217,28 @@ export class StagingConnection {
     return updated.size;
   }
 
+  /** Finds computers that were enrolled again. */
+  async findRekeyed(): Promise<number> {
+    return this.rekeyed.find();
+  }
+
+  /** Gives the next of them after this id their new externalId. */
+  async rekey(after: string): Promise<AssetPage> {
+    const { last, rekeyed } = await this.rekeyed.rekey(after, this.changeSetId);
+    this.hasChanged ||= rekeyed.length > 0;
+    return { last, found: rekeyed.length };
+  }
+
   /** Counts the next assets of the source after this id that were not named. */
-  async countMissing(after: string): Promise<MissingPage> {
-    return onlyRow(await this.client.query<MissingPage>(missing.COUNT_MISSING, [this.workspaceId, this.source, after]));
+  async countMissing(after: string): Promise<AssetPage> {
+    return onlyRow(await this.client.query<AssetPage>(missing.COUNT_MISSING, [this.workspaceId, this.source, after]));
   }
 
   /** Hides them. */
-  async hideMissing(after: string): Promise<MissingPage> {
+  async hideMissing(after: string): Promise<AssetPage> {
     const values = [this.workspaceId, this.source, after, this.changeSetId];
-    const page = onlyRow(await this.client.query<MissingPage>(missing.HIDE_MISSING, values));
-    this.hasChanged ||= page.missing > 0;
+    const page = onlyRow(await this.client.query<AssetPage>(missing.HIDE_MISSING, values));
+    this.hasChanged ||= page.found > 0;
     return page;
   }
 

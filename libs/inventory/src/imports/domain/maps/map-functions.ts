@@ -44,7 +44,7 @@ function isGiven(value: unknown): boolean {
 }
 
 /** Trims a serial number. Undefined for placeholders of firmware, such as "To be filled by O.E.M.", and for `0000`. */
-function serialOf(value: unknown): string | undefined {
+export function serialOf(value: unknown): string | undefined {
   if (!isGiven(value)) return undefined;
   if (typeof value !== 'string' && !Number.isSafeInteger(value)) throw new Error('$serial takes a text.');
   const serial = String(value).trim();

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { AuditRecorder } from '#libs/audit/operators';
+import type { WorkspaceId } from '#libs/kernel';
+import { takeTicket } from '#libs/platform/changes';
+import { Database } from '#libs/platform/database';
+import { ImportAlreadyRunning } from '../domain/import-store.port';
+import { importLockOf } from './import-run.row';
+import { REKEY_ONE } from './rekey-statements';
+import { rekeyedAct } from './rekeyed-computers';
+
+const LOCK = `SELECT pg_try_advisory_xact_lock(${importLockOf('$1', '$2')}) AS locked`;
+const IS_THERE = `SELECT FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = $3`;
+
+/** Gives an asset another externalId by hand: it stays the same asset. */
+@Injectable()
+export class AssetRekey {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {}
+
+  /**
+   * Returns why nothing was done, or null. Hidden assets count, too.
+   * @throws ImportAlreadyRunning while the source is imported
+   */
+  async rekey(
+    workspaceId: WorkspaceId,
+    source: string,
+    { from, to }: { readonly from: string; readonly to: string },
+  ): Promise<'missing' | 'taken' | null> {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
+      const run = async <Row>(text: string, values: readonly unknown[]): Promise<Row[]> => {
+        const result = await manager.query<Row[] | [Row[], number]>(text, [...values]);
+        // An UPDATE returns its rows and their number.
+        return /^\s*UPDATE/.test(text) ? (result as [Row[], number])[0] : (result as Row[]);
+      };
+      const [lock] = await run<{ locked: boolean }>(LOCK, [workspaceId, source]);
+      if (lock?.locked !== true) throw new ImportAlreadyRunning(source);
+      if ((await run(IS_THERE, [workspaceId, source, from])).length === 0) return 'missing';
+      if ((await run(IS_THERE, [workspaceId, source, to])).length > 0) return 'taken';
+      const [asset] = await run<{ public_id: string; is_employee: boolean }>(REKEY_ONE, [
+        workspaceId,
+        source,
+        from,
+        to,
+      ]);
+      if (asset === undefined) return 'missing';
+      const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
+      await run(text, values);
+      // The externalId of an employee may be an address.
+      const changes = asset.is_employee ? { old: null, new: null } : { old: from, new: to };
+      await this.audit.record(workspaceId, rekeyedAct('OPERATOR', asset.public_id, changes), run);
+      return null;
+    });
+  }
+}

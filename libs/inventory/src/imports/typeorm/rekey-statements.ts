@@ -1,0 +1,50 @@
+import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
+import { COMPUTER, EMPLOYEE } from '../../assets/typeorm/asset.row';
+import { UPDATED_AT } from './import-statements';
+
+/** A serial number that is longer has no index. */
+export const LONGEST_SERIAL = 256;
+
+/**
+ * The computers among the waiting records that are new. One that names its public id counts, but is no asset of before.
+ * $1 workspace, $2 source, $3 the place to start after.
+ */
+export const NEW_COMPUTERS = `
+  SELECT place, CASE WHEN wanted_id IS NULL THEN external_id END AS external_id, serial_number FROM import_deferred AS s
+   WHERE sub_key = ${COMPUTER} AND serial_number IS NOT NULL AND place > $3
+     AND NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id)
+   ORDER BY place LIMIT 5000`;
+export const KEEP_SERIALS = 'INSERT INTO import_new_computer SELECT * FROM unnest($1::text[], $2::text[])';
+
+/** A serial number of one new computer and of one visible asset that the input does not name. $1 workspace, $2 source. */
+export const FIND_REKEYED = `
+  INSERT INTO import_rekeyed
+  SELECT fresh.external_id, (array_agg(asset.external_id))[1], min(asset.id)
+    FROM (SELECT serial, min(external_id) AS external_id FROM import_new_computer GROUP BY serial
+           HAVING count(*) = 1 AND count(external_id) = 1) AS fresh
+    JOIN asset ON asset.workspace_id = $1 AND asset.source = $2 AND asset.facet IS NOT NULL AND asset.sub_key = ${COMPUTER}
+          AND asset.serial_number COLLATE "C" = fresh.serial AND char_length(asset.serial_number) <= ${LONGEST_SERIAL}
+   WHERE NOT EXISTS (SELECT FROM import_named WHERE import_named.external_id = asset.external_id)
+   GROUP BY fresh.external_id HAVING count(*) = 1`;
+/** An asset that is rekeyed is not missing. */
+export const NAME_REKEYED = 'INSERT INTO import_named SELECT old_external_id FROM import_rekeyed';
+export const COUNT_REKEYED = 'SELECT count(*)::int AS rekeyed FROM import_rekeyed';
+
+/** One batch, locked in the order of the ids. $1 workspace, $2 the id to start after, $3 the change set. */
+export const REKEY = `
+  WITH page AS (SELECT * FROM import_rekeyed WHERE asset_id > $2 ORDER BY asset_id LIMIT 500
+  ), locked AS (
+    SELECT id FROM asset WHERE workspace_id = $1 AND id IN (SELECT asset_id FROM page) ORDER BY id FOR NO KEY UPDATE
+  ), rekeyed AS (
+    UPDATE asset SET external_id = page.external_id, version = version + 1, change_id = $3::bigint, updated_at = ${UPDATED_AT}
+      FROM page WHERE asset.workspace_id = $1 AND asset.id = page.asset_id AND asset.id IN (SELECT id FROM locked)
+    RETURNING asset.public_id, page.old_external_id, page.external_id
+  )
+  SELECT (SELECT max(asset_id) FROM page)::text AS last,
+         (SELECT coalesce(jsonb_agg(rekeyed), '[]') FROM rekeyed) AS rekeyed`;
+
+/** Gives one asset another externalId. $1 workspace, $2 source, $3 the old one, $4 the new one. */
+export const REKEY_ONE = `
+  UPDATE asset SET external_id = $4, version = version + 1, change_id = ${NEW_CHANGE_SET_ID}, updated_at = ${UPDATED_AT}
+   WHERE workspace_id = $1 AND source = $2 AND external_id = $3
+  RETURNING public_id, sub_key = ${EMPLOYEE} AS is_employee`;
