@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS, type Row } from '../support/import-setting';
-import { WRITTEN_FIELDS } from '../../libs/inventory/src/assets/typeorm/asset.row';
 import { anAuditRecorder } from '../support/audit-recorder';
 
 describe('The importer', () => {
@@ -175,77 +175,13 @@ describe('The importer', () => {
     });
   });
 
-  describe('--rekey-by serialNumber', () => {
-    const OLD = { ...LAPTOP, externalId: 'agent-1', serialNumber: 'S1', owner: undefined };
-    const NEW = { ...OLD, externalId: 'agent-2', name: 'reinstalled' };
-    const rekeying = { rekeyBy: 'serialNumber', missing: 'hide', hideAtMost: { percent: 100 } } as const;
-
-    it('lets a computer that was enrolled again be the asset that it was', async () => {
-      await setting.importAll(OLD, RECORDS);
-      await setting.change(`UPDATE asset SET description = 'Lent to Mei', api_set = ${WRITTEN_FIELDS.description.bit}
-                             WHERE external_id = 'agent-1' AND workspace_id = '${setting.here}'`);
-      const before = await setting.asset('agent-1');
-      const input = setting.ndjson(NEW, RECORDS);
-      const untouched = await setting.everything();
-      const expected = { read: 2, created: 0, updated: 1, unchanged: 1, hidden: 0, failed: 0, rekeyed: 1 };
-      expect(await setting.run(input, { ...rekeying, dryRun: true })).toMatchObject(expected);
-      expect(await setting.everything()).toBe(untouched);
-
-      expect(await setting.run(input, rekeying)).toMatchObject(expected);
-      const after = await setting.asset('agent-2');
-      expect(after).toMatchObject({ name: 'reinstalled', description: 'Lent to Mei', visibility: 0 });
-      expect(after['public_id']).toBe(before['public_id']);
-      expect(BigInt(String(after['change_id']))).toBeGreaterThan(BigInt(String(before['change_id'])));
-      expect(await setting.asset('agent-1')).toBeUndefined();
-      const { rows } = await setting.database.admin.query<Row>(
-        `SELECT actor_type, target_id, changes FROM audit_event WHERE action = 'asset.rekeyed' AND workspace_id = $1`,
-        [setting.here],
-      );
-      expect(rows).toEqual([
-        {
-          actor_type: 'IMPORT',
-          target_id: before['public_id'],
-          changes: { externalId: { old: 'agent-1', new: 'agent-2' } },
-        },
-      ]);
-      expect(await setting.run(input, rekeying)).toMatchObject({ unchanged: 2, rekeyed: 0, hidden: 0 });
-    });
-
-    it('counts one that differs in nothing else as unchanged, and tells the feed', async () => {
-      await setting.importAll(OLD);
-      const before = await setting.asset('agent-1');
-      const report = await setting.run(setting.ndjson({ ...OLD, externalId: 'agent-2' }), rekeying);
-      expect(report).toMatchObject({ read: 1, unchanged: 1, updated: 0, rekeyed: 1 });
-      const after = await setting.asset('agent-2');
-      expect(after['version']).toBe(Number(before['version']) + 1);
-      const sets = 'SELECT origin FROM change_set WHERE workspace_id = $1 AND id = $2';
-      expect((await setting.database.admin.query(sets, [setting.here, after['change_id']])).rowCount).toBe(1);
-    });
-
-    const other = { ...OLD, externalId: 'agent-0' };
-    it.each<[string, object[], object[]]>([
-      ['two new computers have the serial number', [OLD], [NEW, { ...NEW, externalId: 'agent-3' }]],
-      ['another names its own id', [OLD], [NEW, { ...NEW, externalId: 'agent-3', id: randomUUID() }]],
-      ['two vanished computers have it', [OLD, other], [NEW]],
-      ['the input still names the computer', [OLD], [NEW, OLD]],
-      ['the input names it in a bad line', [OLD], [NEW, { ...OLD, managed: 'maybe' }]],
-      ['the computer is hidden', [{ ...OLD, visibility: 'HIDDEN' }, RECORDS], [NEW, RECORDS]],
-      ['it is a placeholder of firmware', [{ ...OLD, serialNumber: 'None' }], [{ ...NEW, serialNumber: 'None' }]],
-      ['the input may not name every asset', [OLD], [NEW, {}]],
-    ])('makes a new asset when %s', async (_, first, second) => {
-      await setting.importAll(...first);
-      const report = await setting.run(setting.ndjson(...second), rekeying);
-      expect(report).toMatchObject({ rekeyed: 0 });
-      expect(report.created).toBeGreaterThan(0);
-      expect((await setting.asset('agent-1'))['id']).not.toBe((await setting.asset('agent-2'))['id']);
-    });
-
-    it('looks only into its own source, and only when asked', async () => {
-      await setting.run(setting.ndjson(OLD), { source: 'other' });
-      await setting.importAll(RECORDS);
-      expect(await setting.run(setting.ndjson(NEW, RECORDS), rekeying)).toMatchObject({ created: 1, rekeyed: 0 });
-      expect(await setting.importAll({ ...NEW, externalId: 'agent-9' })).toMatchObject({ created: 1, rekeyed: 0 });
-    });
+  it('shows bytes before the first record, then records and warnings', async () => {
+    const shown: { read: number; warned: number; bytesRead: number; bytesTotal: number | null }[] = [];
+    const file = setting.ndjson(EMPLOYEE, { ...RECORDS, description: 'd'.repeat(501) });
+    await setting.run(file, { onProgress: (progress) => shown.push(progress) });
+    const bytes = { bytesRead: statSync(file).size, bytesTotal: statSync(file).size };
+    expect(shown[0]).toEqual({ read: 0, warned: 0, ...bytes });
+    expect(shown.at(-1)).toEqual({ read: 2, warned: 1, ...bytes });
   });
 
   it('refuses a concurrent import of the same source, and allows one of another source', async () => {

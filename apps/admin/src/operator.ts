@@ -23,7 +23,7 @@ import { type OperatorDatabase, withDatabase } from './operator-database';
 const POOL_SIZE = 4;
 
 /** `portion` is between 0 and 1, or null when the total is unknown. */
-type Show = (count: number, portion: number | null) => void;
+type Show = (count: number, portion: number | null, details?: string) => void;
 
 /** What a command works with: the services of the modules that it named. */
 export class Operator {
@@ -46,8 +46,8 @@ export class Operator {
     const { createProgress } = await import('./progress.js');
     const progress = createProgress(unit);
     try {
-      return await work((count, portion) => {
-        progress.show(count, portion);
+      return await work((count, portion, details) => {
+        progress.show(count, portion, details);
         this.checkInterrupted();
       });
     } finally {

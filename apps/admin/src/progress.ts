@@ -1,8 +1,8 @@
 import { Presets, SingleBar } from 'cli-progress';
 
 export interface Progress {
-  /** `portion` is between 0 and 1, or null when the total is unknown. */
-  show(count: number, portion: number | null): void;
+  /** `portion` is between 0 and 1, or null when the total is unknown. `details` follow the count. */
+  show(count: number, portion: number | null, details?: string): void;
   end(): void;
 }
 
@@ -13,13 +13,16 @@ export function createProgress(unit: string): Progress {
   if (!process.stderr.isTTY) return { show: () => undefined, end: () => undefined };
   let bar: SingleBar | null = null;
   return {
-    show: (count, portion) => {
+    show: (count, portion, details = '') => {
       if (bar === null) {
         const measure = portion === null ? '' : '{bar} {percentage}%  ';
-        bar = new SingleBar({ format: `${measure}{count} ${unit}`, stream: process.stderr }, Presets.shades_classic);
-        bar.start(STEPS, 0, { count: '0' });
+        bar = new SingleBar(
+          { format: `${measure}{count} ${unit}{details}`, stream: process.stderr },
+          Presets.shades_classic,
+        );
+        bar.start(STEPS, 0, { count: '0', details });
       }
-      bar.update(Math.round((portion ?? 0) * STEPS), { count: count.toLocaleString('en') });
+      bar.update(Math.round((portion ?? 0) * STEPS), { count: count.toLocaleString('en'), details });
     },
     end: () => bar?.stop(),
   };

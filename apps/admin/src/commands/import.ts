@@ -23,6 +23,7 @@ interface ImportCommandOptions extends CommonOptions {
   readonly strict?: boolean;
 }
 
+const MEGABYTE = 1_000_000;
 /** Maximum number of errors shown to people. `--errors` keeps all. */
 const SHOWN_ERRORS = 20;
 
@@ -93,8 +94,12 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
           rekeyBy: options.rekeyBy ?? null,
           map,
           format: options.format ?? null,
-          onProgress: ({ read, bytesRead, bytesTotal }) =>
-            show(read, bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal),
+          onProgress: ({ read, warned, bytesRead, bytesTotal }) =>
+            show(
+              read,
+              bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal,
+              `, ${(bytesRead / MEGABYTE).toFixed(1)} MB${warned > 0 ? `, ${warned.toLocaleString('en')} with a warning` : ''}`,
+            ),
           ...(errors && { onBadLine: (line) => errors.add(line) }),
         }),
       );

@@ -83,7 +83,7 @@ export class ImportRun {
   constructor(
     private readonly session: ImportSession,
     private readonly options: Omit<ImportOptions, 'onProgress'>,
-    private readonly onRead: (read: number) => void,
+    private readonly onRead: (read: number, warned: number) => void,
   ) {
     this.places = new InputPlaces(options.files);
   }
@@ -113,7 +113,7 @@ export class ImportRun {
     for (const [place, reason] of this.mendedWaiting) this.warn({ place, reason });
     const { hiddenWhy, hidingRefused } = await this.hide();
     this.hiddenWhy = hiddenWhy;
-    this.onRead(this.counts.read);
+    this.onRead(this.counts.read, this.counts.warned);
     return {
       ...this.counts,
       hiddenWhy,
@@ -128,7 +128,7 @@ export class ImportRun {
   /** Asks once more: an operator who ends the import also breaks off what it reads. */
   outcomeOfFailure(): RunFailure['outcome'] {
     try {
-      this.onRead(this.counts.read);
+      this.onRead(this.counts.read, this.counts.warned);
       return 'FAILED';
     } catch {
       return 'INTERRUPTED';
@@ -221,7 +221,7 @@ export class ImportRun {
   private async flush(): Promise<void> {
     const { mergingBefore, merging, batch, bad, mended } = this;
     await mergingBefore;
-    this.onRead(this.counts.read);
+    this.onRead(this.counts.read, this.counts.warned);
     this.session.count({ ...this.counts });
     if (this.lines === 0) return;
     const merged = this.session.merge(batch.canOverlap(this.batchBefore), this.keptVisible);

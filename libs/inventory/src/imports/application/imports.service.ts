@@ -19,13 +19,23 @@ export class ImportsService {
 
   /** Imports the files. Reports bad lines and continues. An interrupted import can be repeated. */
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
-    let bytes: Omit<ImportProgress, 'read'> = { bytesRead: 0, bytesTotal: null };
+    let bytes: Omit<ImportProgress, 'read' | 'warned'> = { bytesRead: 0, bytesTotal: null };
     const { map = null, format = null } = options;
     const sizes = options.files.map((file) => ({ name: nameOfFile(file), bytes: this.files.sizeOf(file) }));
     const known = sizes.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
     const filesNow = (): RunFile[] => sizes.map((file) => ({ ...file, bytes: file.bytes ?? bytes.bytesRead - known }));
-    const lines = this.files.read(options.files, (progress) => (bytes = progress), { map, format });
-    const onRead = (read: number): void => options.onProgress?.({ read, ...bytes });
+    let records = { read: 0, warned: 0 };
+    const show = (): void => options.onProgress?.({ ...records, ...bytes });
+    const onBytes = (progress: typeof bytes): void => {
+      bytes = progress;
+      // A map may read a whole document before its first record.
+      show();
+    };
+    const lines = this.files.read(options.files, onBytes, { map, format });
+    const onRead = (read: number, warned: number): void => {
+      records = { read, warned };
+      show();
+    };
     return this.runChunks(workspaceId, options, lines, onRead, { atStart: sizes, atEnd: filesNow });
   }
 
@@ -34,7 +44,7 @@ export class ImportsService {
     workspaceId: WorkspaceId,
     options: Omit<ImportOptions, 'onProgress'>,
     lines: AsyncIterable<InputLine> | Iterable<InputLine>,
-    onRead: (read: number) => void,
+    onRead: (read: number, warned: number) => void,
   ): Promise<ImportReport> {
     return this.runChunks(workspaceId, options, oneByOne(lines), onRead, { atStart: [], atEnd: () => [] });
   }
@@ -43,7 +53,7 @@ export class ImportsService {
     workspaceId: WorkspaceId,
     options: Omit<ImportOptions, 'onProgress'>,
     chunks: AsyncIterable<readonly InputLine[]>,
-    onRead: (read: number) => void,
+    onRead: (read: number, warned: number) => void,
     files: { readonly atStart: readonly RunFile[]; readonly atEnd: () => readonly RunFile[] },
   ): Promise<ImportReport> {
     const { source, dryRun } = options;

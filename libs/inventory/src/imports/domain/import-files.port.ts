@@ -41,7 +41,7 @@ export abstract class ImportFiles {
    */
   abstract read(
     files: readonly string[],
-    onBytes: (bytes: Omit<ImportProgress, 'read'>) => void,
+    onBytes: (bytes: Omit<ImportProgress, 'read' | 'warned'>) => void,
     options: ReadingOptions,
   ): AsyncIterable<readonly InputLine[]>;
 }

@@ -51,6 +51,7 @@ export interface BadLine extends ImportError, KeptLine {
 
 export interface ImportProgress {
   readonly read: number;
+  readonly warned: number;
   readonly bytesRead: number;
   /** Null when the length is unknown, as for standard input. */
   readonly bytesTotal: number | null;

@@ -8,7 +8,7 @@ import { mappedLines } from './maps/mapped-lines';
 import { ndjsonLines } from './ndjson-lines';
 import { plainBytes } from './plain-bytes';
 
-type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
+type OnBytes = (bytes: Omit<ImportProgress, 'read' | 'warned'>) => void;
 
 const NEEDS_A_MAP =
   'The file is one JSON document, which only a map reads: give --map. "admin maps list" shows the ready ones.';
