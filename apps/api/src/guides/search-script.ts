@@ -40,6 +40,7 @@ export function searchGuides(options: object): void {
     const { up = '' } = box.dataset;
     type Index = ReturnType<typeof MiniSearch.loadJSON>;
     let loading: Promise<Index> | undefined;
+    let first: SearchElement | undefined;
 
     const load = async (): Promise<Index> => {
       await new Promise<void>((resolve, reject) => {
@@ -54,10 +55,14 @@ export function searchGuides(options: object): void {
       return MiniSearch.loadJSON(await response.text(), options);
     };
 
-    const entryOf = ({ id, title, heading }: Found): SearchElement => {
-      const [entry, link] = [document.createElement('li'), document.createElement('a')];
+    const linkTo = ({ id, title, heading }: Found): SearchElement => {
+      const link = document.createElement('a');
       link.href = `${up}guides/${id}`;
       link.textContent = heading === title ? title : `${title}: ${heading}`;
+      return link;
+    };
+    const entryOf = (link: SearchElement): SearchElement => {
+      const entry = document.createElement('li');
       entry.append(link);
       return entry;
     };
@@ -74,10 +79,11 @@ export function searchGuides(options: object): void {
           combineWith: 'AND',
           boost: { title: 3, heading: 2 },
         });
-        const found = all.slice(0, MOST);
-        list.replaceChildren(...found.map(entryOf));
-        const many = found.length === 1 ? '1 section' : `${found.length} sections`;
-        status.textContent = words === '' ? '' : found.length === 0 ? 'Nothing found' : many;
+        const links = all.slice(0, MOST).map(linkTo);
+        [first] = links;
+        list.replaceChildren(...links.map(entryOf));
+        const many = all.length > MOST ? `The first ${MOST} of ${all.length} sections` : `Sections: ${all.length}`;
+        status.textContent = words === '' ? '' : all.length === 0 ? 'Nothing found' : many;
       } catch {
         loading = undefined;
         status.textContent = 'The search did not load. Type again to retry.';
@@ -88,7 +94,7 @@ export function searchGuides(options: object): void {
     input.addEventListener('input', () => void search());
     input.addEventListener('focus', () => void search());
     input.addEventListener('keydown', ({ key }) => {
-      if (key === 'Enter' && status.textContent.includes('section')) list.querySelector('a').click();
+      if (key === 'Enter' && first) first.click();
     });
   });
 }
