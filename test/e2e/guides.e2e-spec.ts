@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GUIDES } from '../../apps/api/src/guides/guide-list';
+import { GUIDES, PROGRAM } from '../../apps/api/src/guides/guide-list';
 import { type TestApp, startApp } from '../support/start-app';
 
 const PAGES = ['/docs/guides', ...GUIDES.map(({ name }) => `/docs/guides/${name}`)];
@@ -61,6 +61,13 @@ describe('GET /docs/guides', () => {
 
     expect(start).toContain('BASE_URL=https://api.example.test ');
     for (const page of pages.values()) expect(page).not.toContain('api.example.com');
+  });
+
+  it('serves the file for Python as it is', async () => {
+    const { status, headers, text } = await app.client().get(`/docs/guides/${PROGRAM.name}`);
+
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(text).toBe(readFileSync(join(__dirname, '../..', PROGRAM.file), 'utf8'));
   });
 
   it.each(['/docs/guides/operators', '/docs/guides/getting-started.md', '/docs/guides/x/y'])(

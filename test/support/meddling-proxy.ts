@@ -8,6 +8,8 @@ export interface Meddling {
   before?(request: IncomingMessage): Promise<void>;
   /** Returns true to cut the connection instead of forwarding the response. */
   cut?(request: IncomingMessage): boolean;
+  /** Returns true to cut the connection after nine tenths of the response. */
+  truncate?(request: IncomingMessage): boolean;
 }
 
 /** A proxy in front of the API that interferes at the worst moment. */
@@ -47,6 +49,8 @@ export class MeddlingProxy {
     if (this.meddling.cut?.(request)) return void request.socket.destroy();
     // The content is decompressed by now.
     const { 'content-encoding': _encoding, 'content-length': _length, ...kept } = Object.fromEntries(answer.headers);
-    response.writeHead(answer.status, kept).end(content);
+    response.writeHead(answer.status, kept);
+    if (!this.meddling.truncate?.(request)) return void response.end(content);
+    response.write(content.subarray(0, content.length * 0.9), () => request.socket.destroy());
   }
 }

@@ -33,7 +33,7 @@ const PROGRAMS = {
     variable: 'CHROMIUM_PATH',
   },
   curl: { debian: 'curl' },
-  python3: { debian: 'python3' },
+  python3: { debian: 'python3', variable: 'PYTHON' },
   openssl: { debian: 'openssl' },
   psql: { debian: 'postgresql-client' },
   'redis-cli': { debian: 'redis-tools' },

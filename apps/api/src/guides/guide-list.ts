@@ -11,6 +11,9 @@ interface Chapter {
   readonly guides: readonly Guide[];
 }
 
+/** A program that guides link. It is served as it is. */
+export const PROGRAM: Guide = { name: 'compliance_api.py', file: 'docs/recipes/compliance_api.py' };
+
 const inDocs = (name: string): Guide => ({ name, file: `docs/${name}.md` });
 const connector = (name: string): Guide => ({ name, file: `docs/connectors/${name}.md` });
 
@@ -18,7 +21,10 @@ const connector = (name: string): Guide => ({ name, file: `docs/connectors/${nam
 export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'Start',
-    guides: [inDocs('getting-started'), inDocs('authentication'), { name: 'client', file: 'libs/client/README.md' }],
+    guides: [
+      ...[inDocs('getting-started'), inDocs('authentication'), inDocs('python')],
+      { name: 'client', file: 'libs/client/README.md' },
+    ],
   },
   {
     title: 'Read',

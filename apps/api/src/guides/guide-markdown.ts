@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
-import { GUIDES } from './guide-list';
+import { GUIDES, PROGRAM } from './guide-list';
 
 export interface Heading {
   readonly id: string;
@@ -145,7 +145,7 @@ function hrefOf(href: string, { file }: Environment): string {
   if (/^(https?:|#)/.test(href)) return href;
   const [path = '', fragment] = href.split('#');
   const target = posix.join(posix.dirname(file), path);
-  const guide = GUIDES.find((one) => one.file === target);
+  const guide = [...GUIDES, PROGRAM].find((one) => one.file === target);
   const address = target === 'docs/contract/openapi.json' ? '../openapi.json' : guide?.name;
   if (address === undefined) throw new Error(`${file} links ${href}, which is no guide. Add it to guide-list.ts.`);
   return fragment === undefined ? address : `${address}#${fragment}`;

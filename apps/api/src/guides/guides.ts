@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express } from 'express';
-import { GUIDES } from './guide-list';
+import { type Guide, GUIDES, PROGRAM } from './guide-list';
 import { renderGuide } from './guide-markdown';
 import { type RenderedGuides, guideOverview, guidePage } from './guide-page';
 import { improveGuide } from './guide-script';
@@ -35,6 +35,7 @@ export function serveGuides(app: NestExpressApplication, baseUrl: string): void 
   const rendered = (): RenderedGuides => (guides ??= renderGuides(baseUrl));
   serve('/docs/guides', 'html', () => guideOverview(rendered()));
   for (const guide of GUIDES) serve(`/docs/guides/${guide.name}`, 'html', () => guidePage(guide, rendered()));
+  serve(`/docs/guides/${PROGRAM.name}`, 'text/plain; charset=utf-8', () => textOf(PROGRAM));
   serve('/docs/guides.css', 'css', () => GUIDE_STYLE);
   const search = `(${searchGuides.toString()})(${JSON.stringify(SEARCH_OPTIONS)})`;
   const script = `'use strict';\n(${improveGuide.toString()})();\n(${markWide.toString()})();\n${search};\n`;
@@ -54,12 +55,12 @@ function servedFile(text: string): ServedFile {
   return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 }
 
+const textOf = ({ file }: Guide): string => readFileSync(join(dirname(require.resolve('#package')), file), 'utf8');
+
 function renderGuides(baseUrl: string): RenderedGuides {
-  const project = dirname(require.resolve('#package'));
   return new Map(
     GUIDES.map((guide) => {
-      const text = readFileSync(join(project, guide.file), 'utf8').replaceAll(EXAMPLE_ADDRESS, baseUrl);
-      return [guide, renderGuide(text, guide.file)];
+      return [guide, renderGuide(textOf(guide).replaceAll(EXAMPLE_ADDRESS, baseUrl), guide.file)];
     }),
   );
 }
