@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { GUIDES } from '../../apps/api/src/guides/guide-list';
 import { PathProxy } from '../support/path-proxy';
@@ -112,12 +113,14 @@ describe('The guides in a browser', () => {
 
     await table.press('ArrowRight');
 
-    await page.waitForFunction('document.querySelector(\'[aria-label="Table in “Codes”"]\').scrollLeft > 0');
+    // Playwright's own wait evaluates within the page, which the policy forbids.
+    const scrolled = 'document.querySelector(\'[aria-label="Table in “Codes”"]\').scrollLeft';
+    while ((await page.evaluate(scrolled)) === 0) await delay(20);
 
     await page.goto(`${app.origin}/docs/guides/authentication`);
     await page.locator('.scrolls.code figcaption').first().waitFor();
     await page.setViewportSize({ width: 2000, height: 900 });
-    await page.waitForFunction("document.querySelectorAll('.scrolls.table').length === 0");
+    await page.locator('.scrolls.table').first().waitFor({ state: 'detached' });
   });
 
   it.each([

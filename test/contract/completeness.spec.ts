@@ -115,11 +115,8 @@ describe('The contract documents with an example', () => {
     expect(new Set(documented('listTagKeys'))).toEqual(read(TagKeyQueryDto));
     expect(new Set(documented('listAuditEvents'))).toEqual(read(AuditEventQueryDto));
     expect(new Set(documented('listCategories'))).toEqual(read(PageQueryDto));
-    expect(
-      ['getAsset', 'getComputer', 'updateAsset', 'updateAssets', 'issueToken', 'getHealth', 'getMe'].flatMap(
-        documented,
-      ),
-    ).toEqual([]);
+    expect(['getAsset', 'getComputer'].flatMap(documented)).toEqual(['expand', 'expand']);
+    expect(['updateAsset', 'updateAssets', 'issueToken', 'getHealth', 'getMe'].flatMap(documented)).toEqual([]);
   });
 
   it('every header of requests and responses', () => {

@@ -88,7 +88,7 @@ describe('ContractOracle', () => {
     ],
     ['no JSON', 'GET', ITEM, 200, 'oops', TAGGED, /not JSON/],
     ['a header that is not named', 'GET', ITEM, 200, ASSET, { ...TAGGED, 'x-powered-by': 'me' }, /header x-powered-by/],
-    ['a header that is missing', 'GET', ITEM, 200, ASSET, {}, /header ETag is missing/],
+    ['a header that is missing', 'PATCH', ITEM, 200, ASSET, {}, /header ETag is missing/],
     [
       'a header of another form',
       'GET',

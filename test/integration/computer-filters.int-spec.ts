@@ -144,6 +144,10 @@ describe('Filters of computers', () => {
 
   const VALUES: { readonly [Name in keyof ComputerFilter]-?: readonly Required<ComputerFilter>[Name][] } = {
     isMonitored: [true, false],
+    // The computers are made later.
+    get ids() {
+      return [computers.slice(0, 1), computers.slice(3, 90)].map((some) => some.map(({ id }) => assetId(id)));
+    },
     ownerId: [...owners, randomUUID()].map(assetId),
     serialNumber: ['S17', 'To be filled by O.E.M.', 'nobody'],
     externalId: ['c-3', 'c-40', 'nobody'],

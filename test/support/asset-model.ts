@@ -103,6 +103,7 @@ const VALUES: { readonly [Name in keyof AssetFilter]-?: readonly Required<AssetF
   ],
   subKeyAnyOf: [['CLOUD'], ['CLOUD_QUEUE'], ['CLOUD', 'CLOUD_QUEUE', 'EMPLOYEE'], [...ASSET_TYPES.slice(1)]],
   classificationAnyOf: [['PUBLIC'], ['CONFIDENTIAL', 'UNKNOWN'], [...CLASSIFICATIONS]],
+  ids: [OWNERS.slice(0, 1), [...OWNERS]],
   ownerId: OWNERS,
   tagKey: [...TAGS.map(({ key }) => key), 'nothing'],
   externalId: ['CUSTOM 1', 'INFORMATION 3', 'nothing'],
@@ -156,6 +157,7 @@ function matches(asset: Asset, filter: AssetFilter): boolean {
   if (filter.serialNumber !== undefined && asset.type !== 'COMPUTER') return false;
   if (filter.email !== undefined && asset.type !== 'EMPLOYEE') return false;
   if (filter.tagKey !== undefined && !asset.tags.some(({ key }) => key === filter.tagKey)) return false;
+  if (filter.ids?.includes(asset.id) === false) return false;
   const equal = ['ownerId', 'externalId', 'source', 'serialNumber', 'email', 'name'] as const;
   return equal.every((name) => filter[name] === undefined || asset[name] === filter[name]);
 }

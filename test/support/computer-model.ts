@@ -1,3 +1,4 @@
+import { assetId } from '#libs/kernel';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import type { Check } from '../../libs/computers/src/domain/posture';
 
@@ -26,6 +27,7 @@ const MEANINGS: {
 } = {
   isMonitored: ({ hasRow, managed, agentVersion }, wanted) =>
     (hasRow && (managed === true || agentVersion !== null)) === wanted,
+  ids: ({ id }, wanted) => wanted.includes(assetId(id)),
   ownerId: ({ ownerId }, wanted) => ownerId === wanted,
   serialNumber: ({ serialNumber }, wanted) => serialNumber === wanted,
   externalId: ({ externalId }, wanted) => externalId === wanted,

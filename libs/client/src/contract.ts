@@ -130,7 +130,7 @@ export interface paths {
     };
     /**
      * List computers with their posture
-     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not. All filters combine with AND. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines; so do `application/ndjson`, `application/jsonl` and `application/x-jsonlines`. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
+     * @description Needs `computers:read` (or `all:read`), and with `expand` also `inventory:read`. Returns every visible computer, monitored or not. All filters combine with AND. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines; so do `application/ndjson`, `application/jsonl` and `application/x-jsonlines`. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
      */
     get: operations['listComputers'];
     put?: never;
@@ -150,7 +150,7 @@ export interface paths {
     };
     /**
      * Get one computer
-     * @description Needs `computers:read` (or `all:read`). The id is the id of the COMPUTER asset.
+     * @description Needs `computers:read` (or `all:read`), and with `expand` also `inventory:read`. The id is the id of the COMPUTER asset.
      */
     get: operations['getComputer'];
     put?: never;
@@ -234,7 +234,7 @@ export interface paths {
     };
     /**
      * Get one asset
-     * @description Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update.
+     * @description Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update. With `expand` there is no `ETag`.
      */
     get: operations['getAsset'];
     put?: never;
@@ -442,6 +442,7 @@ export interface components {
        * @example null
        */
       osVersion: string | null;
+      owner?: components['schemas']['Owner'];
       /**
        * Format: uuid
        * @description Id of the employee who owns the asset; null without an owner.
@@ -1005,6 +1006,7 @@ export interface components {
        * @example null
        */
       osVersion: string | null;
+      owner?: components['schemas']['Owner'];
       /**
        * Format: uuid
        * @description Id of the employee who owns the asset; null without an owner.
@@ -1081,6 +1083,7 @@ export interface components {
        * @example 15.1
        */
       osVersion: string | null;
+      owner?: components['schemas']['Owner'];
       /**
        * Format: uuid
        * @description Id of the employee who owns the asset; null without an owner.
@@ -1200,6 +1203,7 @@ export interface components {
        * @example 15.1
        */
       osVersion: string | null;
+      owner?: components['schemas']['Owner'];
       /**
        * Format: uuid
        * @description Id of the employee who owns the asset; null without an owner.
@@ -1574,6 +1578,25 @@ export interface components {
        */
       slug: string;
     };
+    /** @description The owner, a visible employee. Null without an owner, and when the owner is no longer visible. */
+    Owner: {
+      /**
+       * @description E-mail address of the employee (personal data); null when unknown.
+       * @example ada@example.com
+       */
+      email: string | null;
+      /**
+       * Format: uuid
+       * @description Id of the employee.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      id: string;
+      /**
+       * @description Name of the employee.
+       * @example Ada Okafor
+       */
+      name: string;
+    } | null;
     /** @description The place of the page in the list. */
     PageInfo: {
       /**
@@ -2357,6 +2380,11 @@ export interface components {
      */
     ETag: string;
     /**
+     * @description Version of the asset. Send it as `If-Match` in an update.
+     * @example "7"
+     */
+    'ETag.sometimes': string;
+    /**
      * @description This response repeats the first one for this `Idempotency-Key`. Nothing was applied again.
      * @example true
      */
@@ -2690,10 +2718,14 @@ export interface operations {
   listComputers: {
     parameters: {
       query?: {
+        /** @description `owner` adds the owner with name and e-mail address to each item. It is not in the cursor. */
+        expand?: string;
         /** @description Only computers with this id in their import source, whichever that is; add `source` for one of them. */
         externalId?: string;
         /** @description Only computers that are known to fail one of these checks, separated by commas. */
         failingAnyOf?: components['schemas']['ComputerCheck'][];
+        /** @description Only these computers: 1 to 100 ids, separated by commas. An id that nobody has matches nothing. */
+        ids?: string[];
         /** @description True: only monitored computers. False: only others. */
         isMonitored?: boolean;
         /** @description Only computers whose last check-in was earlier, or that never checked in. */
@@ -2757,7 +2789,10 @@ export interface operations {
   };
   getComputer: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description `owner` adds the owner with name and e-mail address to each item. It is not in the cursor. */
+        expand?: string;
+      };
       header?: {
         /**
          * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
@@ -2895,12 +2930,16 @@ export interface operations {
         completeStatus?: components['schemas']['CompleteStatus'];
         /** @description Only the employee with this e-mail address, in the same case. */
         email?: string;
+        /** @description `owner` adds the owner with name and e-mail address to each item. It is not in the cursor. */
+        expand?: string;
         /** @description Only the asset with this id in its source system; several where sources share the id. Send `source` as well to name one. */
         externalId?: string;
         /** @description True: only assets with a description. False: only assets without one. */
         hasDescription?: boolean;
         /** @description True: only assets with an owner. False: only assets without one. */
         hasOwner?: boolean;
+        /** @description Only these assets: 1 to 100 ids, separated by commas. An id that nobody has matches nothing. */
+        ids?: string[];
         /** @description Only assets with exactly this name, in the same case. */
         name?: string;
         /** @description Only assets of this owner, an employee. An id that nobody has gives an empty page. */
@@ -3018,7 +3057,10 @@ export interface operations {
   };
   getAsset: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description `owner` adds the owner with name and e-mail address to each item. It is not in the cursor. */
+        expand?: string;
+      };
       header?: {
         /**
          * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
@@ -3038,7 +3080,7 @@ export interface operations {
       200: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
-          ETag: components['headers']['ETag'];
+          ETag: components['headers']['ETag.sometimes'];
           RateLimit: components['headers']['RateLimit'];
           'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];

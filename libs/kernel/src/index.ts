@@ -15,6 +15,7 @@ export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
 export { type Freshness, type ReadScope, newestOf } from './read-scope';
 export { InputFaults, type Place } from './input-faults';
+export { type Expand, type Owner } from './owner';
 export { type Page, type PageRequest, toPage } from './page';
 export {
   RATE_CLASSES,

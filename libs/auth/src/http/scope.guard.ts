@@ -18,18 +18,20 @@ export class ScopeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const access = accessOf(this.reflector, context);
     if (access.kind === 'public') return true;
-    const { caller } = context.switchToHttp().getRequest<Request>().context;
+    const request = context.switchToHttp().getRequest<Request>();
+    const { caller } = request.context;
     if (!caller) throw new TokenMissing();
     if (access.kind === 'token') return true;
-    if (covers(caller.scopes, access.scope)) return true;
-    const refusal = new InsufficientScope(access.scope);
+    const needed = [access.scope, ...('expand' in request.query && access.toExpand ? [access.toExpand] : [])];
+    const missing = needed.find((scope) => !covers(caller.scopes, scope));
+    if (missing === undefined) return true;
     context
       .switchToHttp()
       .getResponse<Response>()
       .setHeader(
         'WWW-Authenticate',
-        bearerChallenge(this.settings.baseUrl, { error: 'insufficient_scope', scope: access.scope }),
+        bearerChallenge(this.settings.baseUrl, { error: 'insufficient_scope', scope: missing }),
       );
-    throw refusal;
+    throw new InsufficientScope(missing);
   }
 }

@@ -1,17 +1,31 @@
-import type { AssetId, Change, ChangePage, FeedStart, Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
+import type {
+  AssetId,
+  Change,
+  ChangePage,
+  Expand,
+  FeedStart,
+  Page,
+  PageRequest,
+  ReadScope,
+  WorkspaceId,
+} from '#libs/kernel';
 import type { Computer } from './computer';
 import type { ComputerFilter } from './computer-filter';
 
 /** The visible computers of a workspace, monitored or not. Read-only: they change through the inventory. */
 export abstract class ComputerDirectory {
   /** Returns one page of the matches in a stable order. `totalCount` and the items come from one snapshot. */
-  abstract list(scope: ReadScope, filter: ComputerFilter, page: PageRequest): Promise<Page<Computer>>;
+  abstract list(scope: ReadScope, filter: ComputerFilter, page: PageRequest, expand?: Expand): Promise<Page<Computer>>;
 
   /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
-  abstract reader(workspaceId: WorkspaceId, filter: ComputerFilter): (page: PageRequest) => Promise<Page<Computer>>;
+  abstract reader(
+    workspaceId: WorkspaceId,
+    filter: ComputerFilter,
+    expand?: Expand,
+  ): (page: PageRequest) => Promise<Page<Computer>>;
 
   /** @throws `not_found` when the workspace has no visible computer with this id */
-  abstract get(scope: ReadScope, id: AssetId): Promise<Computer>;
+  abstract get(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Computer>;
 
   /**
    * The latest state of each computer, ordered by commit, from a start on. It may also show a computer of which only the

@@ -4,6 +4,7 @@ import { type Check, POSTURES, type Posture } from './posture';
 /** Filters a list of computers. Members combine with AND; an absent one does not filter. */
 export interface ComputerFilter {
   readonly isMonitored?: boolean;
+  readonly ids?: readonly AssetId[];
   readonly ownerId?: AssetId;
   readonly serialNumber?: string;
   /** Every source's, unless `source` is there. */

@@ -1,4 +1,4 @@
-import { type AssetId, DomainError, type Tag } from '#libs/kernel';
+import { type AssetId, DomainError, type Owner, type Tag } from '#libs/kernel';
 
 /** Monitoring results. Null means unknown, never false. */
 export interface CompliancePosture {
@@ -17,6 +17,8 @@ export interface Computer {
   readonly osVersion: string | null;
   readonly serialNumber: string | null;
   readonly ownerId: AssetId | null;
+  /** Only where it was asked for. Null without an owner, and when the owner is no visible employee. */
+  readonly owner?: Owner | null;
   /** True when an agent or a device management has reported the device. */
   readonly isMonitored: boolean;
   readonly lastCheckedAt: Date | null;

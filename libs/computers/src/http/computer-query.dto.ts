@@ -1,14 +1,14 @@
 import type { AssetId } from '#libs/kernel';
-import { ChoiceList, ExactExternalId, ExactText, Flag, Instant, Uuid } from '#libs/platform/input';
+import { ChoiceList, DistinctUuids, ExactExternalId, ExactText, Flag, Instant, Uuid } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
-import { PageQueryDto } from '#libs/platform/pagination';
+import { ExpandedPageQueryDto } from '#libs/platform/pagination';
 import type { ComputerFilter } from '../domain/computer-filter';
 import { CHECKS, type Check } from '../domain/posture';
 
 const COMPUTER_CHECK = namedEnum('ComputerCheck', CHECKS, 'A check of the posture of a computer.');
 
 /** Query of the list of computers. */
-export class ComputerQueryDto extends PageQueryDto implements ComputerFilter {
+export class ComputerQueryDto extends ExpandedPageQueryDto implements ComputerFilter {
   @Flag({ example: true, description: 'True: only monitored computers. False: only others.' })
   isMonitored?: boolean;
 
@@ -32,6 +32,12 @@ export class ComputerQueryDto extends PageQueryDto implements ComputerFilter {
     description: 'Only computers whose last check-in was earlier, or that never checked in.',
   })
   lastCheckedBefore?: Date;
+
+  @DistinctUuids({
+    description: 'Only these computers: 1 to 100 ids, separated by commas. An id that nobody has matches nothing.',
+    example: ['018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14'],
+  })
+  ids?: AssetId[];
 
   @Uuid({
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',

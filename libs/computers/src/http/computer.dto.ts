@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, TAGS, TagDto, constant } from '#libs/platform/openapi';
+import { ApiObject, EXPANDED_OWNER, OwnerDto, TAGS, TagDto, constant } from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
 import type { Computer } from '../domain/computer';
 
@@ -68,6 +68,9 @@ export class ComputerDto {
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   })
   ownerId!: string | null;
+
+  @ApiProperty(EXPANDED_OWNER)
+  owner?: OwnerDto | null;
 
   @ApiProperty({
     description: 'Whether a monitoring agent or a device management system has reported the computer.',

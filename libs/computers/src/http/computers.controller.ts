@@ -2,10 +2,9 @@ import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/comm
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
 import { ChangeQueryDto, FeedPaging } from '#libs/platform/change-pages';
-import { NoQueryDto } from '#libs/platform/input';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
-import { Paging } from '#libs/platform/pagination';
+import { ExpandQueryDto, Paging } from '#libs/platform/pagination';
 import {
   type StreamedList,
   type StreamedQuery,
@@ -40,7 +39,7 @@ export class ComputersController {
       resource: RESOURCE,
       item: 'computer',
       feed: { resource: FEED, filters: [] },
-      reader: (workspaceId, filter) => computers.reader(workspaceId, filter),
+      reader: (workspaceId, filter, { expand }) => computers.reader(workspaceId, filter, expand),
       show: toComputerDto,
     };
   }
@@ -78,11 +77,11 @@ export class ComputersController {
   }
 
   @Get()
-  @RequireScope('computers:read')
+  @RequireScope('computers:read', 'inventory:read')
   @ApiOperation({
     operationId: 'listComputers',
     summary: 'List computers with their posture',
-    description: `Needs \`computers:read\` (or \`all:read\`). Returns every visible computer, monitored or not. All filters combine with AND. ${STREAM_DESCRIPTION}`,
+    description: `Needs \`computers:read\` (or \`all:read\`), and with \`expand\` also \`inventory:read\`. Returns every visible computer, monitored or not. All filters combine with AND. ${STREAM_DESCRIPTION}`,
   })
   @ApiSuccess(ComputerPageDto, {
     description: 'A page of computers.',
@@ -99,7 +98,7 @@ export class ComputersController {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId } = caller;
     const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
-    const found = await this.computers.list(caller, filters, page);
+    const found = await this.computers.list(caller, filters, page, query.expand);
     return {
       results: found.items.map(toComputerDto),
       pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),
@@ -107,11 +106,12 @@ export class ComputersController {
   }
 
   @Get(':id')
-  @RequireScope('computers:read')
+  @RequireScope('computers:read', 'inventory:read')
   @ApiOperation({
     operationId: 'getComputer',
     summary: 'Get one computer',
-    description: 'Needs `computers:read` (or `all:read`). The id is the id of the COMPUTER asset.',
+    description:
+      'Needs `computers:read` (or `all:read`), and with `expand` also `inventory:read`. The id is the id of the COMPUTER asset.',
   })
   @ApiParam({
     name: 'id',
@@ -124,8 +124,8 @@ export class ComputersController {
   async get(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @Query() _query: NoQueryDto,
+    @Query() { expand }: ExpandQueryDto,
   ): Promise<ComputerDto> {
-    return toComputerDto(await this.computers.get(caller, assetId(id)));
+    return toComputerDto(await this.computers.get(caller, assetId(id), expand));
   }
 }

@@ -1,19 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import type { AssetId, Change, ChangePage, FeedStart, Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
+import type {
+  AssetId,
+  Change,
+  ChangePage,
+  Expand,
+  FeedStart,
+  Page,
+  PageRequest,
+  ReadScope,
+  WorkspaceId,
+} from '#libs/kernel';
 import { ChangeFeed, feedStatement } from '#libs/platform/changes';
 import { Database, bind, prepared } from '#libs/platform/database';
 import { type Computer, ComputerNotFound } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 import type { ComputerFilter } from '../domain/computer-filter';
-import { COMPUTER_LIST, wantedComputers } from './computer-list';
-import { COMPUTER_COLUMNS, toComputer } from './visible-computer.row';
+import { COMPUTER_LIST, EXPANDED_COMPUTER_LIST, wantedComputers } from './computer-list';
+import { COMPUTER_COLUMNS, EXPANDED_COMPUTER_COLUMNS, toComputer, toExpandedComputer } from './visible-computer.row';
 
-const SELECTED = COMPUTER_COLUMNS.selected.join(', ');
-
-const FIND = prepared(
-  'computer_find',
-  `SELECT ${SELECTED} FROM visible_computer WHERE workspace_id = $1 AND public_id = $2`,
-);
+const findSelecting = (columns: readonly string[]): string =>
+  `SELECT ${columns.join(', ')} FROM visible_computer AS page WHERE workspace_id = $1 AND public_id = $2`;
+const FIND = prepared('computer_find', findSelecting(COMPUTER_COLUMNS.selected));
+const FIND_EXPANDED = prepared('computer_find_expanded', findSelecting(EXPANDED_COMPUTER_COLUMNS.selected));
+const listWith = (expand?: Expand) => (expand ? EXPANDED_COMPUTER_LIST : COMPUTER_LIST);
 
 const FEED = {
   statement: feedStatement({ relation: 'changed_computer', kind: 'kind', columns: COMPUTER_COLUMNS.selected }),
@@ -29,18 +38,23 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     super();
   }
 
-  async list(scope: ReadScope, filter: ComputerFilter, page: PageRequest): Promise<Page<Computer>> {
-    return COMPUTER_LIST.page(this.database, scope, wantedComputers(filter), page);
+  async list(scope: ReadScope, filter: ComputerFilter, page: PageRequest, expand?: Expand): Promise<Page<Computer>> {
+    return listWith(expand).page(this.database, scope, wantedComputers(filter), page);
   }
 
-  reader(workspaceId: WorkspaceId, filter: ComputerFilter): (page: PageRequest) => Promise<Page<Computer>> {
-    return COMPUTER_LIST.reader(this.database, workspaceId, wantedComputers(filter));
+  reader(
+    workspaceId: WorkspaceId,
+    filter: ComputerFilter,
+    expand?: Expand,
+  ): (page: PageRequest) => Promise<Page<Computer>> {
+    return listWith(expand).reader(this.database, workspaceId, wantedComputers(filter));
   }
 
-  async get(scope: ReadScope, id: AssetId): Promise<Computer> {
-    const [rows] = await this.database.read(scope, [bind(FIND, [scope.workspaceId, id])]);
+  async get(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Computer> {
+    const [statement, toItem] = expand ? [FIND_EXPANDED, toExpandedComputer] : [FIND, toComputer];
+    const [rows] = await this.database.read(scope, [bind(statement, [scope.workspaceId, id])]);
     if (!rows?.[0]) throw new ComputerNotFound();
-    return toComputer(rows[0]);
+    return toItem(rows[0]);
   }
 
   async changes(scope: ReadScope, start: FeedStart, size: number): Promise<ChangePage<Change<AssetId, Computer>>> {

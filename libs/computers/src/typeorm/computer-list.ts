@@ -1,7 +1,7 @@
 import { type WantedRows, equals, listOf } from '#libs/platform/lists';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
 import { POSTURES } from '../domain/posture';
-import { COMPUTER_COLUMNS, toComputer } from './visible-computer.row';
+import { COMPUTER_COLUMNS, EXPANDED_COMPUTER_COLUMNS, toComputer, toExpandedComputer } from './visible-computer.row';
 
 /** The facets of an asset (see the inventory), of which each has a range of an index. */
 const FACETS = Array.from({ length: 16 }, (_, facet) => [facet]);
@@ -18,6 +18,7 @@ export const COMPUTER_LIST = listOf({
     ranges: () => [{ condition: 'facet = ?', values: FACETS }],
   },
   filters: {
+    ids: { type: 'uuid[]', condition: (value) => `public_id = ANY (${value})` },
     ownerId: equals('owner_id', 'uuid'),
     serialNumber: {
       condition: (value) => `(serial_number COLLATE "C" = ${value} AND char_length(serial_number) <= 256)`,
@@ -34,6 +35,13 @@ export const COMPUTER_LIST = listOf({
       condition: (value) => `(last_checked_at < ${value} OR last_checked_at IS NULL)`,
     },
   },
+});
+
+/** The same computers, each with its owner. */
+export const EXPANDED_COMPUTER_LIST = listOf({
+  ...COMPUTER_LIST.declared,
+  columns: EXPANDED_COMPUTER_COLUMNS,
+  toItem: toExpandedComputer,
 });
 
 /** What the list reads for a filter. */

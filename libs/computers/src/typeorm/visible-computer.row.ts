@@ -1,5 +1,5 @@
 import { type Tag, assetId } from '#libs/kernel';
-import { type TextRow, columnList, toBoolean } from '#libs/platform/database';
+import { type TextRow, columnList, toBoolean, toOwner, withOwner } from '#libs/platform/database';
 import { ViewColumn, ViewEntity } from 'typeorm';
 import type { Computer } from '../domain/computer';
 
@@ -58,6 +58,8 @@ export class ComputerSourceCountRow extends ComputerCountRow {
 
 /** Columns as {@link toComputer} reads them, and the place of each. */
 export const COMPUTER_COLUMNS = columnList(VisibleComputerRow, ['workspace_id', 'external_id', 'facet', 'posture']);
+/** The same with the owner, behind `page`. */
+export const EXPANDED_COMPUTER_COLUMNS = withOwner(COMPUTER_COLUMNS);
 const { at: AT } = COMPUTER_COLUMNS;
 
 /** The computer in a row of {@link COMPUTER_COLUMNS}. */
@@ -85,3 +87,9 @@ export function toComputer(row: TextRow): Computer {
     },
   };
 }
+
+/** Reads a computer with its owner from a row of {@link EXPANDED_COMPUTER_COLUMNS}. */
+export const toExpandedComputer = (row: TextRow): Computer => ({
+  ...toComputer(row),
+  owner: toOwner(row[EXPANDED_COMPUTER_COLUMNS.at.owner]),
+});

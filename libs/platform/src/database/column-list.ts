@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, toPage } from '#libs/kernel';
+import { type Owner, type Page, type PageRequest, toPage } from '#libs/kernel';
 import { getMetadataArgsStorage } from 'typeorm';
 import { type BoundStatement, type TextRow, bind } from './pipelined-statements';
 import { RowBudget } from './row-budget';
@@ -46,6 +46,18 @@ export function withColumn<Name extends string, Added extends string>(
     at: { ...at, [name]: at.next, next: at.next + 1 } as typeof at & Record<Added, number>,
   };
 }
+
+/** Adds the owner of a row of a list, as the view `visible_owner` of the inventory shows it. */
+export const withOwner = <Name extends string>(columns: ColumnList<Name>): ColumnList<Name | 'owner'> =>
+  withColumn(
+    columns,
+    'owner',
+    '(SELECT shown FROM visible_owner AS owner WHERE owner.workspace_id = $1 AND owner.owner_id = page.owner_id)',
+  );
+
+/** Reads a column of {@link withOwner}. */
+export const toOwner = (column: TextRow[number] | undefined): Owner | null =>
+  column == null ? null : (JSON.parse(column) as Owner);
 
 /** Reads a nullable boolean of a row. */
 export const toBoolean = (column: TextRow[number] | undefined): boolean | null =>

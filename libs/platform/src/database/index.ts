@@ -1,4 +1,4 @@
-export { columnList, pageOfRows, toBoolean, withColumn } from './column-list';
+export { columnList, pageOfRows, toBoolean, toOwner, withColumn, withOwner } from './column-list';
 export { missingSessionSettings, poolOf } from './connections/data-source';
 export { Database, READ_PATIENCE_MS } from './database';
 export { DatabaseProbe } from './database-probe';

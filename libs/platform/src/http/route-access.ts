@@ -12,7 +12,9 @@ import { type Scope, coveringScope } from '#libs/kernel';
 
 /** The access that a route requires. Every route must declare one, or the instance does not start. */
 export type RouteAccess =
-  { readonly kind: 'public' } | { readonly kind: 'token' } | { readonly kind: 'scope'; readonly scope: string };
+  | { readonly kind: 'public' }
+  | { readonly kind: 'token' }
+  | { readonly kind: 'scope'; readonly scope: string; readonly toExpand?: string };
 
 export const ROUTE_ACCESS = 'route:access';
 /** Name of the security scheme of bearer tokens in the contract. */
@@ -29,11 +31,11 @@ export const AnyToken = (): MethodDecorator & ClassDecorator =>
 
 /**
  * The route needs a bearer token with this scope or the one that covers it (`all:read`, `all:write`). The contract names
- * both.
+ * both. A request with `expand` needs the scope `toExpand` as well.
  */
-export const RequireScope = (scope: Scope): MethodDecorator & ClassDecorator =>
+export const RequireScope = (scope: Scope, toExpand?: Scope): MethodDecorator & ClassDecorator =>
   applyDecorators(
-    declare({ kind: 'scope', scope }),
+    declare({ kind: 'scope', scope, ...(toExpand && { toExpand }) }),
     ApiSecurity(CLIENT_CREDENTIALS_SCHEME, [scope]),
     ApiSecurity(CLIENT_CREDENTIALS_SCHEME, [coveringScope(scope)]),
   );

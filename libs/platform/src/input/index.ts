@@ -6,4 +6,4 @@ export { Nested, NestedList, Refused } from './nested.decorator';
 export { PageSize } from './page-size.decorator';
 export { ExactEmail, ExactExternalId, ExactText, OpaqueText, STORABLE, Text } from './text.decorator';
 export { type Texts, fromTexts } from './texts';
-export { Uuid, Uuids } from './uuid.decorator';
+export { DistinctUuids, Uuid, Uuids } from './uuid.decorator';

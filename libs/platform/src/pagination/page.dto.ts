@@ -1,8 +1,10 @@
+import type { Expand } from '#libs/kernel';
 import type { Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { PageSize } from '../input/page-size.decorator';
 import { OpaqueText } from '../input/text.decorator';
-import { ApiObject } from '../openapi/api-schema.decorator';
+import { check, member } from '../input/member';
+import { ApiObject, constant } from '../openapi/api-schema.decorator';
 
 export const DEFAULT_PAGE_SIZE = 25;
 
@@ -26,6 +28,27 @@ export class PageQueryDto {
     'The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same.',
   )
   pageCursor?: string;
+}
+
+const EXPAND = {
+  ...constant('owner'),
+  description: '`owner` adds the owner with name and e-mail address to each item. It is not in the cursor.',
+};
+
+/** Adds `expand` to the query of a route whose items can show their owner (additions, section 10). */
+const Expand = (): PropertyDecorator =>
+  member(EXPAND, check({ code: 'choice', isValid: (value) => value === 'owner', message: 'must be owner' }));
+
+/** Query of one item that can show its owner. */
+export class ExpandQueryDto {
+  @Expand()
+  expand?: Expand;
+}
+
+/** Query of a list whose items can show their owner. */
+export class ExpandedPageQueryDto extends PageQueryDto {
+  @Expand()
+  expand?: Expand;
 }
 
 @ApiObject({ name: 'PageInfo', description: 'The place of the page in the list.' })

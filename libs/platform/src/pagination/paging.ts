@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { Expand, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { Settings } from '../config/settings';
 import { type Dto, type Texts, fromTexts } from '../input/texts';
 import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf } from './cursors';
 import { DEFAULT_PAGE_SIZE, type PageInfoDto } from './page.dto';
 
+const NO_FILTERS = new Set(['pageSize', 'pageCursor', 'expand']);
 /** Many proxies refuse a longer header, and with it the response. */
 const MAX_LINK_LENGTH = 8_192;
 
@@ -13,6 +14,7 @@ const MAX_LINK_LENGTH = 8_192;
 interface PagedQuery {
   readonly pageSize?: number;
   readonly pageCursor?: string;
+  readonly expand?: Expand;
 }
 
 export interface ListRequest<Filters> {
@@ -49,7 +51,7 @@ export class Paging {
     { defaultSize = DEFAULT_PAGE_SIZE, others = [] }: PagingOptions = {},
   ): ListRequest<Omit<Query, keyof PagedQuery>> {
     const { pageSize: size = defaultSize, pageCursor } = query;
-    const texts = filtersOf(req.query as Texts, others);
+    const texts = canonical(filtersOf(req.query as Texts, others), query);
     if (pageCursor === undefined) return { page: { size, after: null }, filters: filtersOf(query, others), texts };
     const opened = this.open(workspaceId, resource, pageCursor, texts);
     const filters = filtersOf(fromTexts(query.constructor as Dto<Query>, opened.filters), others);
@@ -90,10 +92,19 @@ export class Paging {
   }
 }
 
+/** The same text for the same filter: of a list neither the order nor the case of ids matters. */
+function canonical(texts: Texts, query: object): Texts {
+  const read = Object.entries(query).filter(([name]) => name in texts);
+  const lists = read.flatMap(([name, value]: [string, unknown]) =>
+    Array.isArray(value) ? [[name, [...(value as string[])].sort().join(',')] as const] : [],
+  );
+  return { ...texts, ...Object.fromEntries(lists) };
+}
+
 /** The members that are present, and filters. */
 function filtersOf<Query extends object>(query: Query, others: readonly string[]): Omit<Query, keyof PagedQuery> {
   const isFilter = ([name, value]: [string, unknown]): boolean =>
-    name !== 'pageSize' && name !== 'pageCursor' && value !== undefined && !others.includes(name);
+    !NO_FILTERS.has(name) && value !== undefined && !others.includes(name);
   return Object.fromEntries(Object.entries(query).filter(isFilter)) as Omit<Query, keyof PagedQuery>;
 }
 

@@ -1,6 +1,13 @@
 import { Readable } from 'node:stream';
 import { Injectable, Logger, StreamableFile } from '@nestjs/common';
-import { DomainError, type Page, type PageRequest, ValidationFailed, type WorkspaceId } from '#libs/kernel';
+import {
+  DomainError,
+  type Expand,
+  type Page,
+  type PageRequest,
+  ValidationFailed,
+  type WorkspaceId,
+} from '#libs/kernel';
 import type { Response } from 'express';
 import { ChangeFeed } from '../changes/change-feed';
 import type { Caller } from '../http/request-context';
@@ -28,7 +35,11 @@ export interface StreamedList<Item, Filters> {
    * Gives the function that reads pages of the list, as it is now.
    * @throws `validation_failed` for filters that contradict each other
    */
-  reader(workspaceId: WorkspaceId, filters: Filters): (page: PageRequest) => Promise<Page<Item>>;
+  reader(
+    workspaceId: WorkspaceId,
+    filters: Filters,
+    query: { readonly expand?: Expand },
+  ): (page: PageRequest) => Promise<Page<Item>>;
   /** The item as clients see it. */
   show(item: Item): object;
   /**
@@ -42,6 +53,7 @@ export interface StreamedList<Item, Filters> {
 interface StreamQuery {
   readonly pageSize?: number;
   readonly pageCursor?: string;
+  readonly expand?: Expand;
 }
 
 /** The members of a query that are filters of its stream. */
@@ -108,7 +120,7 @@ export class Streams {
     const { workspaceId, clientId } = caller;
     if (query.pageSize !== undefined) throw new PageSizeRefused();
     const { page, filters, texts } = this.paging.request(workspaceId, cursorsOf(list.resource), query, response);
-    const read = list.reader(workspaceId, filters);
+    const read = list.reader(workspaceId, filters, query);
     response.vary('Accept-Encoding');
     if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
     const { after, count } = positionOf(page.after);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   type AssetId,
+  type Expand,
   type InputFault,
   type Page,
   type PageRequest,
@@ -26,23 +27,23 @@ export class AssetsService {
   constructor(private readonly assets: AssetRepository) {}
 
   /** @throws `validation_failed` when `subKey` does not belong to the category named with it */
-  async list(scope: ReadScope, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>> {
+  async list(scope: ReadScope, filter: AssetFilter, page: PageRequest, expand?: Expand): Promise<Page<Asset>> {
     if (!isConsistent(filter)) throw new SubKeyInconsistent();
-    return this.assets.list(scope, filter, page);
+    return this.assets.list(scope, filter, page, expand);
   }
 
   /**
    * Returns the function that reads a whole list page by page, always as it is now.
    * @throws `validation_failed` as {@link list} does
    */
-  reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>> {
+  reader(workspaceId: WorkspaceId, filter: AssetFilter, expand?: Expand): (page: PageRequest) => Promise<Page<Asset>> {
     if (!isConsistent(filter)) throw new SubKeyInconsistent();
-    return this.assets.reader(workspaceId, filter);
+    return this.assets.reader(workspaceId, filter, expand);
   }
 
   /** @throws `not_found` */
-  async get(scope: ReadScope, id: AssetId): Promise<Asset> {
-    const asset = await this.assets.find(scope, id);
+  async get(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Asset> {
+    const asset = await this.assets.find(scope, id, expand);
     if (!asset) throw new AssetNotFound();
     return asset;
   }

@@ -14,6 +14,7 @@ export interface AssetFilter {
   readonly categoryKeyAnyOf?: readonly CategoryKey[];
   readonly subKeyAnyOf?: readonly SubKey[];
   readonly classificationAnyOf?: readonly Classification[];
+  readonly ids?: readonly AssetId[];
   readonly ownerId?: AssetId;
   /** A customer's or the platform's. */
   readonly tagKey?: string;

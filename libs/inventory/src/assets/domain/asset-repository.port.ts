@@ -1,4 +1,14 @@
-import type { AssetId, Change, ChangePage, FeedStart, Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
+import type {
+  AssetId,
+  Change,
+  ChangePage,
+  Expand,
+  FeedStart,
+  Page,
+  PageRequest,
+  ReadScope,
+  WorkspaceId,
+} from '#libs/kernel';
 import type { Asset } from './asset';
 import type { ChangeAuthor } from '#libs/audit';
 import type { CategoryKey } from './asset-category';
@@ -24,13 +34,17 @@ export abstract class AssetRepository {
    * Returns one page of the assets that match the filter. The order never changes, whatever happens to an asset, so
    * each existing asset is seen exactly once. `totalCount` and the items come from one snapshot.
    */
-  abstract list(scope: ReadScope, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>>;
+  abstract list(scope: ReadScope, filter: AssetFilter, page: PageRequest, expand?: Expand): Promise<Page<Asset>>;
 
   /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
-  abstract reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>>;
+  abstract reader(
+    workspaceId: WorkspaceId,
+    filter: AssetFilter,
+    expand?: Expand,
+  ): (page: PageRequest) => Promise<Page<Asset>>;
 
   /** Returns null when the workspace has no visible asset with this id. */
-  abstract find(scope: ReadScope, id: AssetId): Promise<Asset | null>;
+  abstract find(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Asset | null>;
 
   /**
    * The latest state of each asset, ordered by commit, from a start on. A reader who follows the positions misses no

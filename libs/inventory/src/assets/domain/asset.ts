@@ -1,4 +1,4 @@
-import { type AssetId, DomainError, type Tag } from '#libs/kernel';
+import { type AssetId, DomainError, type Owner, type Tag } from '#libs/kernel';
 import type { AssetType } from './asset-category';
 
 export const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'] as const;
@@ -27,6 +27,8 @@ export interface Asset {
   /** Null when absent, never empty. */
   readonly description: string | null;
   readonly ownerId: AssetId | null;
+  /** Only where it was asked for. Null without an owner, and when the owner is no visible employee. */
+  readonly owner?: Owner | null;
   /** Null exactly when there is no owner. */
   readonly ownerSource: OwnerSource | null;
   readonly externalId: string;

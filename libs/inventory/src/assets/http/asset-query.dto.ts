@@ -1,13 +1,22 @@
 import type { AssetId } from '#libs/kernel';
-import { Choice, ChoiceList, ExactEmail, ExactExternalId, ExactText, Flag, Uuid } from '#libs/platform/input';
-import { PageQueryDto } from '#libs/platform/pagination';
+import {
+  Choice,
+  ChoiceList,
+  DistinctUuids,
+  ExactEmail,
+  ExactExternalId,
+  ExactText,
+  Flag,
+  Uuid,
+} from '#libs/platform/input';
+import { ExpandedPageQueryDto } from '#libs/platform/pagination';
 import type { Classification } from '../domain/asset';
 import type { CategoryKey, SubKey } from '../domain/asset-category';
 import type { AssetFilter } from '../domain/asset-filter';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset.dto';
 
 /** Query of the list of assets. */
-export class AssetQueryDto extends PageQueryDto implements AssetFilter {
+export class AssetQueryDto extends ExpandedPageQueryDto implements AssetFilter {
   @Choice({
     list: CATEGORY_KEY,
     example: 'CLOUD',
@@ -72,6 +81,12 @@ export class AssetQueryDto extends PageQueryDto implements AssetFilter {
     description: 'Only assets of these classifications, separated by commas.',
   })
   classificationAnyOf?: Classification[];
+
+  @DistinctUuids({
+    description: 'Only these assets: 1 to 100 ids, separated by commas. An id that nobody has matches nothing.',
+    example: ['018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11'],
+  })
+  ids?: AssetId[];
 
   @Uuid({
     description: 'Only assets of this owner, an employee. An id that nobody has gives an empty page.',

@@ -1,5 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, TAGS, TagDto, constant, namedEnum, openEnum } from '#libs/platform/openapi';
+import {
+  ApiObject,
+  EXPANDED_OWNER,
+  OwnerDto,
+  TAGS,
+  TagDto,
+  constant,
+  namedEnum,
+  openEnum,
+} from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
 import { type Asset, CLASSIFICATIONS, COMPLETE_STATUSES, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
 import { ASSET_TYPES, CATEGORY_KEYS, SUB_KEYS, categoryOf } from '../domain/asset-category';
@@ -148,6 +157,9 @@ export class AssetDto {
   })
   ownerId!: string | null;
 
+  @ApiProperty(EXPANDED_OWNER)
+  owner?: OwnerDto | null;
+
   @ApiProperty({ ...openEnum(OWNER_SOURCES, 'Origin of the owner assignment; null without an owner.'), nullable: true })
   ownerSource!: string | null;
 
@@ -235,6 +247,7 @@ export function toAssetDto(asset: Asset): AssetDto {
     completeStatus: completeStatusOf(asset),
     description: asset.description,
     ownerId: asset.ownerId,
+    ...(asset.owner !== undefined && { owner: asset.owner }),
     ownerSource: asset.ownerSource,
     externalId: asset.externalId,
     source: asset.source,

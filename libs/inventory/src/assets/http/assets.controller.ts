@@ -14,7 +14,7 @@ import {
 } from '#libs/platform/http';
 import { NoQueryDto } from '#libs/platform/input';
 import { Idempotent } from '#libs/platform/idempotency';
-import { Paging } from '#libs/platform/pagination';
+import { ExpandQueryDto, Paging } from '#libs/platform/pagination';
 import {
   type StreamedList,
   type StreamedQuery,
@@ -70,7 +70,7 @@ export class AssetsController {
       resource: RESOURCE,
       item: 'asset',
       feed: { resource: 'asset-changes', filters: ['categoryKey'] },
-      reader: (workspaceId, filter) => assets.reader(workspaceId, filter),
+      reader: (workspaceId, filter, { expand }) => assets.reader(workspaceId, filter, expand),
       show: toAssetDto,
     };
   }
@@ -99,7 +99,7 @@ export class AssetsController {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId } = caller;
     const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
-    const found = await this.assets.list(caller, filters, page);
+    const found = await this.assets.list(caller, filters, page, query.expand);
     return {
       results: found.items.map(toAssetDto),
       pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),
@@ -112,19 +112,19 @@ export class AssetsController {
     operationId: 'getAsset',
     summary: 'Get one asset',
     description:
-      'Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update.',
+      'Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update. With `expand` there is no `ETag`.',
   })
   @ApiParam(ASSET_ID)
-  @ApiSuccess(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'always' } })
+  @ApiSuccess(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'sometimes' } })
   @ApiProblems('validation_failed', 'not_found')
   async get(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @Query() _query: NoQueryDto,
+    @Query() { expand }: ExpandQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetDto> {
-    const asset = await this.assets.get(caller, assetId(id));
-    response.setHeader('ETag', entityTagOf(asset.version));
+    const asset = await this.assets.get(caller, assetId(id), expand);
+    if (!expand) response.setHeader('ETag', entityTagOf(asset.version));
     return toAssetDto(asset);
   }
 

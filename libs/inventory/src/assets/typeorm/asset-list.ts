@@ -1,7 +1,7 @@
 import { type ListRange, type WantedCells, type WantedRows, equals, listOf } from '#libs/platform/lists';
 import { ASSET_TYPES } from '../domain/asset-category';
 import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
-import { ASSET_COLUMNS, LAST_CLOUD, subKeyOf, toAsset } from './asset.row';
+import { ASSET_COLUMNS, EXPANDED_ASSET_COLUMNS, LAST_CLOUD, subKeyOf, toAsset, toExpandedAsset } from './asset.row';
 
 /** Longer texts are not in the indexes, because no filter asks for them. */
 const isText = (column: string) => ({
@@ -22,6 +22,7 @@ export const ASSET_LIST = listOf({
   toItem: toAsset,
   cells: { columns: ['sub_key', 'facet'], counter: 'facet_count', ranges: rangesOf },
   filters: {
+    ids: { type: 'uuid[]', condition: (value) => `public_id = ANY (${value})` },
     ownerId: equals('owner_id', 'uuid'),
     tagKey: {
       condition: (value) => `EXISTS (
@@ -41,6 +42,13 @@ export const ASSET_LIST = listOf({
     email: isText('email'),
     name: isText('name'),
   },
+});
+
+/** The same assets, each with its owner. */
+export const EXPANDED_ASSET_LIST = listOf({
+  ...ASSET_LIST.declared,
+  columns: EXPANDED_ASSET_COLUMNS,
+  toItem: toExpandedAsset,
 });
 
 /** What the list reads for a filter. */

@@ -1,5 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { AssetId, Change, ChangePage, FeedStart, Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
+import type {
+  AssetId,
+  Change,
+  ChangePage,
+  Expand,
+  FeedStart,
+  Page,
+  PageRequest,
+  ReadScope,
+  WorkspaceId,
+} from '#libs/kernel';
 import { type BoundStatement, Database, bind, prepared } from '#libs/platform/database';
 import { ChangeFeed, feedStatement, takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
@@ -8,14 +18,15 @@ import { type AssetFilter, typesOf } from '../domain/asset-filter';
 import { AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
-import { ASSET_COLUMNS, SELECTED, subKeyOf, toAsset } from './asset.row';
-import { ASSET_LIST, wantedAssets } from './asset-list';
+import { ASSET_COLUMNS, EXPANDED_ASSET_COLUMNS, SELECTED, subKeyOf, toAsset, toExpandedAsset } from './asset.row';
+import { ASSET_LIST, EXPANDED_ASSET_LIST, wantedAssets } from './asset-list';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
 
-export const FIND_ASSET = prepared(
-  'asset_find',
-  `SELECT ${SELECTED} FROM asset WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`,
-);
+const findSelecting = (columns: string): string =>
+  `SELECT ${columns} FROM asset AS page WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`;
+export const FIND_ASSET = prepared('asset_find', findSelecting(SELECTED));
+const FIND_EXPANDED_ASSET = prepared('asset_find_expanded', findSelecting(EXPANDED_ASSET_COLUMNS.selected.join(', ')));
+const listWith = (expand?: Expand) => (expand ? EXPANDED_ASSET_LIST : ASSET_LIST);
 const FEED = feedStatement({ relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected });
 
 @Injectable()
@@ -28,17 +39,18 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     super();
   }
 
-  async list(scope: ReadScope, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>> {
-    return ASSET_LIST.page(this.database, scope, wantedAssets(filter), page);
+  async list(scope: ReadScope, filter: AssetFilter, page: PageRequest, expand?: Expand): Promise<Page<Asset>> {
+    return listWith(expand).page(this.database, scope, wantedAssets(filter), page);
   }
 
-  reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>> {
-    return ASSET_LIST.reader(this.database, workspaceId, wantedAssets(filter));
+  reader(workspaceId: WorkspaceId, filter: AssetFilter, expand?: Expand): (page: PageRequest) => Promise<Page<Asset>> {
+    return listWith(expand).reader(this.database, workspaceId, wantedAssets(filter));
   }
 
-  async find(scope: ReadScope, id: AssetId): Promise<Asset | null> {
-    const [rows] = await this.database.read(scope, [bind(FIND_ASSET, [scope.workspaceId, id])]);
-    return rows?.[0] ? toAsset(rows[0]) : null;
+  async find(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Asset | null> {
+    const [statement, toItem] = expand ? [FIND_EXPANDED_ASSET, toExpandedAsset] : [FIND_ASSET, toAsset];
+    const [rows] = await this.database.read(scope, [bind(statement, [scope.workspaceId, id])]);
+    return rows?.[0] ? toItem(rows[0]) : null;
   }
 
   async changes(

@@ -1,5 +1,5 @@
 import { type Tag, assetId } from '#libs/kernel';
-import { type TextRow, columnList, toBoolean } from '#libs/platform/database';
+import { type TextRow, columnList, toBoolean, toOwner, withOwner } from '#libs/platform/database';
 import { Column, Entity, Generated, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import { ASSET_TYPES, type AssetType } from '../domain/asset-category';
@@ -54,6 +54,8 @@ const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'posture',
 /** Columns as {@link toAsset} reads them, and the place of each. */
 export const ASSET_COLUMNS = columnList(AssetRow, HIDDEN);
 const { at: AT } = ASSET_COLUMNS;
+/** The same with the owner, behind `page`. */
+export const EXPANDED_ASSET_COLUMNS = withOwner(ASSET_COLUMNS);
 /** In a statement. */
 export const SELECTED = ASSET_COLUMNS.selected.join(', ');
 
@@ -92,6 +94,12 @@ export function toAsset(row: TextRow): Asset {
     version: Number(row[AT.version]),
   };
 }
+
+/** Reads an asset with its owner from a row of {@link EXPANDED_ASSET_COLUMNS}. */
+export const toExpandedAsset = (row: TextRow): Asset => ({
+  ...toAsset(row),
+  owner: toOwner(row[EXPANDED_ASSET_COLUMNS.at.owner]),
+});
 
 type Value = TextRow[number] | undefined;
 

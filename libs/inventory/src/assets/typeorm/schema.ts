@@ -12,6 +12,8 @@ import { AssetChanges1780000000031 } from './migrations/1780000000031-asset-chan
 import { EmptyChangeSets1780000000043 } from './migrations/1780000000043-empty-change-sets';
 import { AssetIndexes1780000000058 } from './migrations/1780000000058-asset-indexes';
 import { EmployeeEmails1780000000085 } from './migrations/1780000000085-employee-emails';
+import { VisibleOwners1780000000092 } from './migrations/1780000000092-visible-owners';
+import { VisibleOwnerRow } from './visible-owner.row';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -20,7 +22,16 @@ const WRITTEN = [
 ].join(', ');
 
 export const inventorySchema: SchemaPart = {
-  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow, SourceCountRow],
+  entities: [
+    TagKeyRow,
+    AssetRow,
+    AssetTagRow,
+    ComputerRow,
+    FacetCountRow,
+    TagCountRow,
+    SourceCountRow,
+    VisibleOwnerRow,
+  ],
   migrations: [
     AssetsAndFacetCounts1780000000010,
     CountersSearchPath1780000000013,
@@ -30,6 +41,7 @@ export const inventorySchema: SchemaPart = {
     EmptyChangeSets1780000000043,
     AssetIndexes1780000000058,
     EmployeeEmails1780000000085,
+    VisibleOwners1780000000092,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
@@ -41,5 +53,6 @@ export const inventorySchema: SchemaPart = {
     { table: 'facet_count', privileges: 'SELECT' },
     { table: 'tag_count', privileges: 'SELECT' },
     { table: 'source_count', privileges: 'SELECT' },
+    { table: 'visible_owner', privileges: 'SELECT' },
   ],
 };

@@ -1,0 +1,10 @@
+import { ViewColumn, ViewEntity } from 'typeorm';
+
+/** A visible employee as others show it. Migration 1780000000092 makes the view. */
+@ViewEntity({ name: 'visible_owner', synchronize: false })
+export class VisibleOwnerRow {
+  @ViewColumn() workspace_id!: string;
+  @ViewColumn() owner_id!: string;
+  /** JSON with `id`, `name` and `email`. */
+  @ViewColumn() shown!: string;
+}
