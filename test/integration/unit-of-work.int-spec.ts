@@ -324,6 +324,17 @@ describe('A unit of work', () => {
     expect(await count(scope)).toBe(2);
   });
 
+  it('asks for another request when a row that it names vanishes before each attempt', async () => {
+    const scope = aScope();
+    let attempts = 0;
+    const working = database.unitOfWork(scope, async () => {
+      attempts += 1;
+      await database.run(scope, [statement(INSERT.replace("''", 'NULL'), scope.workspaceId, '0d', '')]);
+    });
+    await expect(working).rejects.toMatchObject({ code: 'service_unavailable', cause: { code: '23502' } });
+    expect(attempts).toBe(11);
+  });
+
   it('gives up within five seconds when a lock is not available', async () => {
     const scope = aScope();
     const { admin } = testDatabase;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import type { Freshness, WorkspaceId } from '#libs/kernel';
+import { DomainError, type Freshness, type WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import { traceCall } from '../observability/tracing';
 import { ConnectionPool, type PoolUse, SHORTEST_TRY_MS } from './connections/connection-pool';
@@ -29,13 +29,14 @@ const scopeStatement = (scope: TenantScope): BoundStatement => {
 
 const TRANSACTION = { name: 'transaction', attributes: { 'db.system.name': 'postgresql' } };
 
-/** Errors that a retry can fix: deadlock, serialization failure, lock timeout, a row that was deleted meanwhile. */
-const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23502', '23503']);
-const MAX_REPEATS = 3;
+/** A row that the work names was deleted meanwhile. */
+const VANISHED_SQLSTATES = new Set(['23502', '23503']);
+/** Errors that a retry can fix: deadlock, serialization failure, lock timeout, a vanished row. */
+const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', ...VANISHED_SQLSTATES]);
 /** Errors that repeat a transaction with an entity manager. Background work has its own answer to a lock timeout. */
 const REPEATABLE_IN_TENANT = new Set(['40P01', '40001', '23503']);
-/** Nobody waits for a response, and several other commands may be in the way of each attempt. */
-const MAX_REPEATS_IN_TENANT = 10;
+/** Several others may be in the way of each attempt. */
+const MAX_REPEATS = 10;
 /** Maximum duration of a unit of work, waits included. */
 const UNIT_PATIENCE_MS = 5_000;
 /**
@@ -121,12 +122,13 @@ export class Database {
   /**
    * Runs `work` as one READ COMMITTED transaction on the primary. Calls of {@link run} and {@link write} from within
    * `work` join it. An exception rolls everything back.
-   * A deadlock, a lock timeout or a vanished row repeats the whole of `work`: up to three times and until `deadline`, a
+   * A deadlock, a lock timeout or a vanished row repeats the whole of `work`: up to ten times and until `deadline`, a
    * time of `performance.now()`, by default five seconds from now.
    * When the connection is lost during COMMIT, the outcome is unknown.
    * The error that closes the gate replaces the result or error of `work`.
    * Statements that `work` did not await fail. On Node 20 they may run outside the transaction when no other unit is
    * active.
+   * @throws `service_unavailable` when a row vanishes each time
    */
   async unitOfWork<Result>(
     scope: TenantScope,
@@ -145,9 +147,11 @@ export class Database {
         const rolledBack = unit.rollback(error);
         if (error instanceof GateClosed) throw error;
         await rolledBack;
-        const repeatable = REPEATABLE_SQLSTATES.has(sqlStateOf(error));
+        const state = sqlStateOf(error);
+        const repeatable = REPEATABLE_SQLSTATES.has(state);
         const isOver = deadline - performance.now() < SHORTEST_TRY_MS;
-        if (!repeatable || repeats === MAX_REPEATS || isOver) throw error;
+        if (!repeatable || repeats === MAX_REPEATS || isOver)
+          throw VANISHED_SQLSTATES.has(state) ? crowdedOut(error) : error;
         await beforeRepeat(repeats);
       }
     }
@@ -186,7 +190,7 @@ export class Database {
         return await this.pool.counted(() => traceCall(() => TRANSACTION, begin));
       } catch (error) {
         const repeatable = REPEATABLE_IN_TENANT.has(sqlStateOf(error));
-        if (!repeatable || repeats === MAX_REPEATS_IN_TENANT) throw error;
+        if (!repeatable || repeats === MAX_REPEATS) throw error;
         await beforeRepeat(repeats);
       }
     }
@@ -197,6 +201,12 @@ export class Database {
     if (unit && !unit.belongsTo(scopeStatement(scope))) throw new Error('A unit of work has one tenant only.');
     return unit;
   }
+}
+
+/** Others deleted what the work names before each of its attempts. */
+function crowdedOut(cause: unknown): DomainError {
+  const detail = 'What this request names was deleted again and again meanwhile. Send the request again.';
+  return Object.assign(new DomainError('service_unavailable', detail), { cause });
 }
 
 /** Waits for a random time, so that two transactions do not meet again. */
