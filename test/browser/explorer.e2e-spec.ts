@@ -148,7 +148,7 @@ describe('Swagger UI', () => {
     expect((await api.get(`/v1/inventory/assets/${asset.id}`)).body['classification']).toBe('PUBLIC');
     await succeeds('getComputer', (shown) => shown.parameter('id').fill(computer.id));
     const READS = [
-      ...['getHealth', 'getMe', 'listCategories', 'listComputers', 'listTagKeys', 'listAuditEvents'],
+      ...['getHealth', 'getMe', 'listCategories', 'listComputers', 'listTagKeys', 'listSources', 'listAuditEvents'],
       ...['listAssetChanges', 'listComputerChanges'],
       ...['getAuthorizationServer', 'getProtectedResource', 'getKeySet'],
     ];

@@ -92,8 +92,10 @@ describe('PATCH /v1/inventory/assets', () => {
 
   it('returns 403 and applies nothing when one id is an employee', async () => {
     const ids = await assets(3);
-    const response = await client.patch(BULK, { ids: [...ids, owner, randomUUID()], patch: { description: 'x' } });
+    const sent = [...ids, owner, randomUUID(), owner.toUpperCase()];
+    const response = await client.patch(BULK, { ids: sent, patch: { description: 'x' } });
     expect([response.status, response.body['code']]).toEqual([403, 'resource_not_writable']);
+    expect(faultsOf(response)).toEqual(['/ids/3 readonly', '/ids/5 readonly']);
     for (const id of ids) expect(await read(id)).toMatchObject({ description: null });
     expect(await auditRows(ids)).toBe(0);
   });

@@ -1628,7 +1628,7 @@ export interface components {
        * @example No asset has this id.
        */
       detail: string;
-      /** @description Up to 20 inputs that are wrong; absent when no particular input is. */
+      /** @description Up to 20 inputs that are wrong, or up to 100 employees of a bulk update; absent when no particular input is. */
       errors?: components['schemas']['InputFault'][];
       /**
        * @description Path of the request, without its query.
@@ -1876,7 +1876,7 @@ export interface components {
        * @example client_secret is required.
        */
       error_description: string;
-      /** @description Up to 20 inputs that are wrong; absent when no particular input is. */
+      /** @description Up to 20 inputs that are wrong, or up to 100 employees of a bulk update; absent when no particular input is. */
       errors?: components['schemas']['InputFault'][];
       /**
        * @description Path of the request, without its query.

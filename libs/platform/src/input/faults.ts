@@ -1,6 +1,8 @@
 import { type InputFaults, type Place } from '#libs/kernel';
 import type { ValidationError } from 'class-validator';
+import { didYouMean } from './did-you-mean';
 import { isReadOnly } from './dto-kinds.decorator';
+import { type Dto, knownTo } from './known-members';
 import { ENTRIES } from './member';
 
 /** Fault codes of class-validator's own checks. Any other is a `format`. Ours are named after their code. */
@@ -52,9 +54,10 @@ function faultOf({ property, target, value, constraints, contexts }: ValidationE
   if (!first) return null;
   const [name, message] = first;
   if (name === 'whitelistValidation') {
-    return target && isReadOnly(target.constructor, property)
-      ? { code: 'readonly', what: 'cannot be written.', entries: null }
-      : { code: 'unknown', what: 'is not a member of this request.', entries: null };
+    const dto = target?.constructor as Dto | undefined;
+    if (dto && isReadOnly(dto, property)) return { code: 'readonly', what: 'cannot be written.', entries: null };
+    const hint = didYouMean(property, dto ? knownTo(dto) : []);
+    return { code: 'unknown', what: `is not a member of this request.${hint}`, entries: null };
   }
   const code = OWN_CODES.includes(name) ? name : (STOCK_CODES[name] ?? 'format');
   const what = message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;

@@ -56,6 +56,16 @@ describe('A body', () => {
     expect(await faultsOf(text)).toEqual(faults);
   });
 
+  it('is refused with the name that an unknown one may stand for', async () => {
+    const sent = { stock: 'ab', falg: true, entries: [{ key: 'a', Key: 'b' }] };
+    await expect(pipe.transform(sent, { type: 'body', metatype: BodyDto })).rejects.toMatchObject({
+      faults: [
+        { pointer: '/falg', detail: 'falg is not a member of this request. Did you mean flag?' },
+        { pointer: '/entries/0/Key', detail: 'Key is not a member of this request. Did you mean key?' },
+      ],
+    });
+  });
+
   it('is refused before it is converted when an array is long', async () => {
     expect(await faultsOf(`{"entries":[${Array(101).fill('{}').join(',')}]}`)).toEqual(['/entries length']);
   });

@@ -3,7 +3,8 @@ import { InputFaults, type Place, ValidationFailed, assetId, isUuid } from '#lib
 import type { ValidationError } from 'class-validator';
 import { isForm } from './dto-kinds.decorator';
 import { addMemberFaults } from './faults';
-import { type Dto, knownTo, readTexts } from './texts';
+import { type Dto, knownTo } from './known-members';
+import { readTexts } from './texts';
 
 /** The query of a route without parameters. Any parameter is refused by name. */
 export class NoQueryDto {}

@@ -1,11 +1,11 @@
 import { InputFaults, shown } from '#libs/kernel';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { validateSync } from 'class-validator';
+import { didYouMean } from './did-you-mean';
 import { isForm } from './dto-kinds.decorator';
 import { addParameterFaults } from './faults';
+import { type Dto, knownTo } from './known-members';
 import { TEXTS } from './member';
-
-export type Dto<Type extends object = object> = new () => Type;
 
 /** Texts of a query or form by parameter. */
 export type Texts = Readonly<Record<string, string>>;
@@ -26,7 +26,8 @@ export function readTexts(dto: Dto, given: object): object {
   for (const [parameter, value] of Object.entries(given) as [string, unknown][]) {
     if (!known.has(parameter)) {
       if (isForm(dto)) continue;
-      faults.add({ parameter, code: 'unknown', detail: `${shown(parameter)} is not a parameter of this operation.` });
+      const detail = `${shown(parameter)} is not a parameter of this operation.${didYouMean(parameter, known)}`;
+      faults.add({ parameter, code: 'unknown', detail });
     } else if (typeof value !== 'string') {
       faults.add({ parameter, code: 'duplicated', detail: `${parameter} is given more than once.` });
     } else if (value === '' && !isForm(dto)) {
@@ -42,17 +43,4 @@ export function readTexts(dto: Dto, given: object): object {
   );
   faults.throwAny();
   return read;
-}
-
-const KNOWN = new WeakMap<Dto, ReadonlySet<string>>();
-
-/** The members that a DTO declares. */
-export function knownTo(dto: Dto): ReadonlySet<string> {
-  let names = KNOWN.get(dto);
-  if (!names) {
-    const checks = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-    names = new Set(checks.map(({ propertyName }) => propertyName));
-    KNOWN.set(dto, names);
-  }
-  return names;
 }

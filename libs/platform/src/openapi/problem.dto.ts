@@ -3,7 +3,7 @@ import { ERROR_CODES } from '#libs/kernel';
 import { ApiObject, openEnum } from './api-schema.decorator';
 
 /** Limits of the list of faults and of the texts in it. */
-const MOST_FAULTS = 20;
+const MOST_FAULTS = 100;
 const FAULT_CODES = [
   'required',
   'unknown',
@@ -81,7 +81,8 @@ export class ProblemDto {
     type: [InputFaultDto],
     minItems: 1,
     maxItems: MOST_FAULTS,
-    description: 'Up to 20 inputs that are wrong; absent when no particular input is.',
+    description:
+      'Up to 20 inputs that are wrong, or up to 100 employees of a bulk update; absent when no particular input is.',
   })
   errors?: InputFaultDto[];
 }

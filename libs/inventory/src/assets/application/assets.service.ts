@@ -77,12 +77,13 @@ export class AssetsService {
    */
   async updateMany(
     workspaceId: WorkspaceId,
-    { ids, patch, isDryRun }: BulkUpdate,
+    { ids: sent, patch, isDryRun }: BulkUpdate,
     author: ChangeAuthor,
   ): Promise<BulkUpdateSummary> {
+    const ids = [...new Set(sent)];
     const locked = await this.assets.lock(workspaceId, ids, patch);
     const wanted = wantedTags(patch, locked, '/patch');
-    assertWritable(locked.assets);
+    assertWritable(locked.assets, sent);
     const patched = locked.assets.map((asset) => applyPatch(asset, patch, wanted, locked.lockedAt));
     if (!isDryRun) await this.assets.update(workspaceId, patch, patched, author);
     const found = new Set(patched.map(({ asset }) => asset.id));
@@ -115,7 +116,13 @@ function wantedTags(patch: AssetPatch, { ownerIsEmployee, tagKeys }: LockedAsset
   return [...tags.values()];
 }
 
-function assertWritable(assets: readonly Asset[]): void {
+/** `sent`: the ids of a bulk update, whose places are told. */
+function assertWritable(assets: readonly Asset[], sent: readonly AssetId[] = []): void {
   const employees = assets.filter(({ type }) => type === 'EMPLOYEE').map(({ id }) => id);
-  if (employees.length > 0) throw new AssetNotWritable(employees);
+  if (employees.length === 0) return;
+  const detail = 'Employees cannot be updated.';
+  const faults = sent.flatMap((id, place) =>
+    employees.includes(id) ? [{ pointer: `/ids/${place}`, code: 'readonly', detail }] : [],
+  );
+  throw new AssetNotWritable(employees, faults);
 }

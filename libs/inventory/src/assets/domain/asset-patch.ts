@@ -25,7 +25,7 @@ export function patchFieldsOf({ fields }: AssetChange): PatchField[] {
 
 /** One patch for many assets. */
 export interface BulkUpdate {
-  /** Without duplicates. */
+  /** As sent: one that is given twice counts once. */
   readonly ids: readonly AssetId[];
   /** Without tags. */
   readonly patch: AssetPatch;

@@ -1,4 +1,4 @@
-import { type AssetId, DomainError, type Owner, type Tag } from '#libs/kernel';
+import { type AssetId, DomainError, type InputFault, type Owner, type Tag } from '#libs/kernel';
 import type { AssetType } from './asset-category';
 
 export const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'] as const;
@@ -65,8 +65,9 @@ export class AssetNotFound extends DomainError {
 
 /** Employees are read-only here: another system owns them. */
 export class AssetNotWritable extends DomainError {
-  constructor(ids: readonly string[]) {
-    super('resource_not_writable', `Employees cannot be updated: ${ids.slice(0, 5).join(', ')}. Nothing was applied.`);
+  constructor(ids: readonly string[], faults: readonly InputFault[] = []) {
+    const shown = ids.slice(0, 5).join(', ');
+    super('resource_not_writable', `Employees cannot be updated: ${shown}. Nothing was applied.`, faults);
   }
 }
 

@@ -9,7 +9,7 @@ export function toAssetPatch({ tags, ...fields }: AssetMetadataPatchDto, mediaTy
 }
 
 export function toBulkUpdate({ ids, patch, dryRun }: BulkUpdateDto, mediaType: JsonMediaType): BulkUpdate {
-  return { ids: [...new Set(ids.map(assetId))], patch: toGovernancePatch(patch, mediaType), isDryRun: dryRun ?? false };
+  return { ids: ids.map(assetId), patch: toGovernancePatch(patch, mediaType), isDryRun: dryRun ?? false };
 }
 
 export function toBulkUpdateSummaryDto({ updated, notFound, changes }: BulkUpdateSummary): BulkUpdateSummaryDto {
