@@ -9,20 +9,18 @@ import type {
   MergeOutcome,
   RunFailure,
 } from '../../libs/inventory/src/imports/domain/import-store.port';
+import { NO_COUNTS } from '../../libs/inventory/src/imports/domain/recorded-run';
 import { parseImportRecord } from '../../libs/inventory/src/imports/domain/import-record';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { EMPLOYEE, ImportSetting, RECORDS, type Row } from '../support/import-setting';
+import { EMPLOYEE, ImportSetting, PLAIN_SETTINGS, RECORDS, type Row } from '../support/import-setting';
 import { AWAITED_LOCKS } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
 
-const COUNTS = {
-  ...{ read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0, skipped: 0, warned: 0, rekeyed: 0 },
-};
 const FAILURE: RunFailure = {
   outcome: 'FAILED',
-  result: { files: [], counts: COUNTS, hiddenWhy: null, errors: [], warnings: [] },
+  result: { files: [], counts: NO_COUNTS, hiddenWhy: null, errors: [], warnings: [] },
 };
 
 type Step = Row | (() => Promise<unknown>);
@@ -242,16 +240,7 @@ describe('Overlapping batches of an import', () => {
   });
 
   describe('on a second connection', () => {
-    const settings = {
-      source: 'test',
-      dryRun: false,
-      createTagKeys: false,
-      hideMissing: false,
-      strict: false,
-      rekeyBySerial: false,
-      run: { map: null, options: {}, files: [] },
-    };
-    const open = () => new ImportStoreTypeorm(setting.dataSource, anAuditRecorder()).open(setting.here, settings);
+    const open = () => new ImportStoreTypeorm(setting.dataSource, anAuditRecorder()).open(setting.here, PLAIN_SETTINGS);
     /** Ends every connection of the pool except the import's first. */
     const loseOthers = () =>
       setting.database.admin.query(`

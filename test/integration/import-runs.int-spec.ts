@@ -3,7 +3,17 @@ import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
-import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS, type Row } from '../support/import-setting';
+import {
+  ALL,
+  BUCKET,
+  EMPLOYEE,
+  ImportSetting,
+  LAPTOP,
+  PLAIN_SETTINGS,
+  PRINTER,
+  RECORDS,
+  type Row,
+} from '../support/import-setting';
 import { anAuditRecorder } from '../support/audit-recorder';
 
 describe('The importer', () => {
@@ -186,16 +196,7 @@ describe('The importer', () => {
 
   it('refuses a concurrent import of the same source, and allows one of another source', async () => {
     const store = new ImportStoreTypeorm(setting.dataSource, anAuditRecorder());
-    const settings = {
-      source: 'test',
-      dryRun: false,
-      createTagKeys: false,
-      hideMissing: false,
-      strict: false,
-      rekeyBySerial: false,
-      run: { map: null, options: {}, files: [] },
-    };
-    const session = await store.open(setting.here, settings);
+    const session = await store.open(setting.here, PLAIN_SETTINGS);
     await expect(setting.importAll(EMPLOYEE)).rejects.toThrow('already running');
     expect((await setting.run(setting.ndjson(EMPLOYEE), { source: 'other' })).created).toBe(1);
     await session.close(null);

@@ -13,6 +13,7 @@ import {
 } from '#libs/inventory/operators';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
+import type { ImportSettings } from '../../libs/inventory/src/imports/domain/import-store.port';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
@@ -22,6 +23,17 @@ import { type TestDatabase, createTestDatabase, testEntities } from './test-data
 import { anAuditRecorder } from './audit-recorder';
 
 export type Row = Record<string, unknown>;
+
+/** How a session opens that is asked for nothing. */
+export const PLAIN_SETTINGS: ImportSettings = {
+  source: 'test',
+  dryRun: false,
+  createTagKeys: false,
+  hideMissing: false,
+  strict: false,
+  rekeyBySerial: false,
+  run: { map: null, options: {}, files: [] },
+};
 
 export const EMPLOYEE = { categoryKey: 'EMPLOYEE', externalId: 'hr-17', name: 'Ada Okafor', email: 'ada@example.com' };
 export const BUCKET = {

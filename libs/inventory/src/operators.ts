@@ -11,7 +11,7 @@ export { MapTrial, type MapTrialReport } from './imports/application/map-trial';
 export { AssetRekey } from './imports/typeorm/asset-rekey';
 export { OtherInventory } from './imports/typeorm/other-inventory';
 export type { HideLimit } from './imports/domain/hide-limit';
-export { type BadLine, type ImportReport } from './imports/domain/import-report';
+export { type BadLine, type ImportError, type ImportReport } from './imports/domain/import-report';
 export { ImportRuns } from './imports/domain/import-runs.port';
 export { type ImportedSource, type RecordedRun } from './imports/domain/recorded-run';
 export { ImportAlreadyRunning } from './imports/domain/import-store.port';

@@ -13,6 +13,7 @@ export { Clock } from './clock.port';
 export { cutAt, isLongerThan, isStorable, plusHint, shown, storable } from './client-text';
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
+export { MAX_EXTERNAL_ID_BYTES, isExternalId } from './external-id';
 export { type Freshness, type ReadScope, newestOf } from './read-scope';
 export { InputFaults, type Place } from './input-faults';
 export { type Expand, type Owner } from './owner';

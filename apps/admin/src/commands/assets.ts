@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { isStorable } from '#libs/kernel';
+import { MAX_EXTERNAL_ID_BYTES, isExternalId } from '#libs/kernel';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
@@ -7,8 +7,6 @@ import { type CommonOptions, parseSlug } from '../options';
 import { print } from '../output';
 import { parseSince } from '../since-option';
 import { visibleText } from '../visible-text';
-
-const MAX_EXTERNAL_ID_BYTES = 2048;
 
 interface PurgeOptions extends CommonOptions {
   readonly workspace: string;
@@ -41,7 +39,7 @@ export function assetsCommand(): Command {
 }
 
 function parseExternalId(value: string): string {
-  if (value !== '' && isStorable(value) && Buffer.byteLength(value) <= MAX_EXTERNAL_ID_BYTES) return value;
+  if (isExternalId(value)) return value;
   throw new InvalidArgumentError(`An externalId has 1 to ${MAX_EXTERNAL_ID_BYTES} bytes.`);
 }
 

@@ -6,6 +6,7 @@ import { formatOption, fromCaller, inputFrom, mapOf } from '../import-input';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug } from '../options';
 import { card, print } from '../output';
+import { faultLine } from '../fault-line';
 import { visibleText } from '../visible-text';
 
 interface ImportCommandOptions extends CommonOptions {
@@ -121,17 +122,13 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
   const { read, skipped, created, updated, unchanged, hidden, failed, warned, errors, warnings, dryRun, rekeyed } =
     report;
   const { hiddenWhy, newSource } = report;
-  const shown = errors.slice(0, SHOWN_ERRORS).map(({ file, line, reason }) => {
-    return visibleText(`${file === undefined ? '' : `${file}, `}line ${line}: ${reason}`);
-  });
+  const shown = errors.slice(0, SHOWN_ERRORS).map((error) => faultLine(error, 'error'));
   if (failed > SHOWN_ERRORS) {
     shown.push(
       `… and ${failed - SHOWN_ERRORS} more${options.errors === undefined ? '; --errors FILE keeps them all' : ''}`,
     );
   }
-  for (const { file, line, reason } of warnings.slice(0, SHOWN_ERRORS)) {
-    shown.push(visibleText(`${file === undefined ? '' : `${file}, `}line ${line}: warning: ${reason}`));
-  }
+  shown.push(...warnings.slice(0, SHOWN_ERRORS).map((warning) => faultLine(warning, 'warning')));
   const heading = dryRun ? ['A dry run: nothing was written.'] : [];
   if (newSource) heading.push(`The source "${visibleText(options.source)}" is new in this workspace.`);
   if (hiddenWhy !== null && !report.hidingRefused) shown.unshift(`Nothing was hidden. ${hiddenWhy}`);

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import type { RecordedRun } from '#libs/inventory/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
+import { faultLine } from '../fault-line';
 import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
-import { visibleText } from '../visible-text';
 
 interface ListOptions extends CommonOptions {
   readonly workspace?: string;
@@ -68,14 +68,11 @@ async function show(id: string, options: CommonOptions): Promise<void> {
         files: files.map(({ name, bytes }) => `${name} (${bytes ?? 'unknown'} bytes)`),
         options: Object.entries(asked).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
       }),
-      ...errors.map((error) => visibleText(`${placeOf(error)}: ${error.reason}`)),
-      ...warnings.map((warning) => visibleText(`${placeOf(warning)}: warning: ${warning.reason}`)),
+      ...errors.map((error) => faultLine(error, 'error')),
+      ...warnings.map((warning) => faultLine(warning, 'warning')),
     ].join('\n');
   await print({ json: { ...json, errors, warnings }, text }, options);
 }
-
-const placeOf = ({ file, line }: { readonly file?: string; readonly line: number }): string =>
-  `${file === undefined ? '' : `${file}, `}line ${line}`;
 
 function runJson(workspace: string, run: RecordedRun) {
   const { id, source, startedAt, endedAt, outcome, who, map, options, files } = run;

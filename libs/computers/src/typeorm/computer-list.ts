@@ -1,4 +1,4 @@
-import { type WantedRows, equals, listOf } from '#libs/platform/lists';
+import { type WantedRows, anyOf, equals, listOf } from '#libs/platform/lists';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
 import { POSTURES } from '../domain/posture';
 import { COMPUTER_COLUMNS, EXPANDED_COMPUTER_COLUMNS, toComputer, toExpandedComputer } from './visible-computer.row';
@@ -18,7 +18,7 @@ export const COMPUTER_LIST = listOf({
     ranges: () => [{ condition: 'facet = ?', values: FACETS }],
   },
   filters: {
-    ids: { type: 'uuid[]', condition: (value) => `public_id = ANY (${value})` },
+    ids: anyOf('public_id', 'uuid[]'),
     ownerId: equals('owner_id', 'uuid'),
     serialNumber: {
       condition: (value) => `(serial_number COLLATE "C" = ${value} AND char_length(serial_number) <= 256)`,
@@ -29,7 +29,7 @@ export const COMPUTER_LIST = listOf({
     },
     source: { ...equals('source'), counter: { table: 'computer_source_count', key: 'source' } },
     /** An array of places in {@link POSTURES}. Every computer has one. */
-    postures: { type: 'smallint[]', condition: (value) => `posture = ANY (${value})` },
+    postures: anyOf('posture', 'smallint[]'),
     lastCheckedBefore: {
       type: 'timestamptz',
       condition: (value) => `(last_checked_at < ${value} OR last_checked_at IS NULL)`,

@@ -1,11 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import { isLongerThan, isStorable, plusHint } from '#libs/kernel';
+import { MAX_EXTERNAL_ID_BYTES, isLongerThan, isStorable, plusHint } from '#libs/kernel';
 import { type Member, check, member } from './member';
 
 /** For the contract: a text of a body holds no U+0000. */
 export const STORABLE = '^[^\\u0000]*$';
-
-const MAX_EXTERNAL_ID_BYTES = 2048;
 
 interface TextOptions extends Member {
   readonly minLength?: number;

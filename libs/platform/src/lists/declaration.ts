@@ -75,6 +75,12 @@ export interface ListOrder {
   readonly after: (position: string) => string;
 }
 
+/** Equality with one of several values of a column. `type` is that of the array. */
+export const anyOf = (column: string, type: string): Pick<ListFilter, 'type' | 'condition'> => ({
+  type,
+  condition: (value) => `${column} = ANY (${value})`,
+});
+
 /** Equality with a column. */
 export const equals = (column: string, type = 'text'): Pick<ListFilter, 'type' | 'condition'> => ({
   type,

@@ -1,3 +1,3 @@
-export { type ListDeclaration, type ListRange, type WantedCells, equals } from './declaration';
+export { type ListDeclaration, type ListRange, type WantedCells, anyOf, equals } from './declaration';
 export { type List, type WantedRows, listOf } from './list';
 export { type WrongCounter } from './reconciliation';

@@ -1,4 +1,4 @@
-import { type ListRange, type WantedCells, type WantedRows, equals, listOf } from '#libs/platform/lists';
+import { type ListRange, type WantedCells, type WantedRows, anyOf, equals, listOf } from '#libs/platform/lists';
 import { ASSET_TYPES } from '../domain/asset-category';
 import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
 import { ASSET_COLUMNS, EXPANDED_ASSET_COLUMNS, LAST_CLOUD, subKeyOf, toAsset, toExpandedAsset } from './asset.row';
@@ -22,7 +22,7 @@ export const ASSET_LIST = listOf({
   toItem: toAsset,
   cells: { columns: ['sub_key', 'facet'], counter: 'facet_count', ranges: rangesOf },
   filters: {
-    ids: { type: 'uuid[]', condition: (value) => `public_id = ANY (${value})` },
+    ids: anyOf('public_id', 'uuid[]'),
     ownerId: equals('owner_id', 'uuid'),
     tagKey: {
       condition: (value) => `EXISTS (

@@ -1,7 +1,6 @@
-import { storable } from '#libs/kernel';
+import { isExternalId, storable } from '#libs/kernel';
 import type { Format, InputLine } from '../domain/import-files.port';
 import { type KeptLine, keptLine } from '../domain/kept-line';
-import { isExternalId } from '../domain/import-record';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import {
@@ -12,7 +11,7 @@ import {
   REPORTED,
 } from '../domain/import-report';
 import type { ImportSession, MergeOutcome, NumberedRecord, RunFailure, Warning } from '../domain/import-store.port';
-import type { RunFile, RunResult } from '../domain/recorded-run';
+import { NO_COUNTS, type RunFile, type RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
 import { NamedAssets } from './named-assets';
@@ -52,17 +51,7 @@ export class ImportRun {
   private batchBefore = new NamedAssets();
   private merging: Promise<void> = Promise.resolve();
   private mergingBefore: Promise<void> = Promise.resolve();
-  private readonly counts = {
-    read: 0,
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    hidden: 0,
-    failed: 0,
-    skipped: 0,
-    warned: 0,
-    rekeyed: 0,
-  };
+  private readonly counts = { ...NO_COUNTS };
   private hiddenWhy: string | null = null;
   private readonly warnings: Warning[] = [];
   private readonly errors: BadLine[] = [];

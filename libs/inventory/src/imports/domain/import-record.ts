@@ -1,4 +1,4 @@
-import { isStorable } from '#libs/kernel';
+import { MAX_EXTERNAL_ID_BYTES, isExternalId } from '#libs/kernel';
 import {
   ASSET_TYPES,
   type AssetType,
@@ -50,7 +50,6 @@ export const MEMBER_PATHS: ReadonlySet<string> = new Set([
 ]);
 export const membersOf = (category: CategoryKey): ReadonlySet<string> => MEMBERS[category];
 const TAG_MEMBERS: ReadonlySet<string> = new Set(['key', 'value', 'readOnly']);
-const MAX_EXTERNAL_ID_BYTES = 2048;
 const MAX_NAME = 1000;
 const MAX_TEXT = 2000;
 const DAY_MS = 86_400_000;
@@ -115,9 +114,6 @@ function readRecord(root: RecordReader, categoryKey: CategoryKey | null, externa
     },
   };
 }
-
-export const isExternalId = (text: string | null): text is string =>
-  text !== null && text !== '' && isStorable(text) && Buffer.byteLength(text) <= MAX_EXTERNAL_ID_BYTES;
 
 function readType(root: RecordReader, categoryKey: CategoryKey | null): AssetType {
   const type = root.choice('type', ASSET_TYPES);

@@ -27,6 +27,18 @@ export interface RunCounts extends ImportCounts {
   readonly rekeyed: number;
 }
 
+export const NO_COUNTS: RunCounts = {
+  read: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  hidden: 0,
+  failed: 0,
+  skipped: 0,
+  warned: 0,
+  rekeyed: 0,
+};
+
 /** What an import did so far. Reasons name member and rule, never a value. */
 export interface RunResult {
   readonly files: readonly RunFile[];

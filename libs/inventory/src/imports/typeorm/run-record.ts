@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
-import type { RunCounts, RunOutcome, RunRequest, RunResult } from '../domain/recorded-run';
+import { NO_COUNTS, type RunCounts, type RunOutcome, type RunRequest, type RunResult } from '../domain/recorded-run';
 
 /** This import holds the lock of the source, so every other one that seems to run is gone. */
 const SETTLE_SOURCE = `
@@ -20,14 +20,10 @@ const END_RUN = `
 /** Time between two counts of a running import. */
 const COUNT_EVERY_MS = 2_000;
 
-const NOTHING: RunCounts = {
-  ...{ read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0, skipped: 0, warned: 0, rekeyed: 0 },
-};
-
 /** The record of one import, written on the connection that holds the lock of its source. */
 export class RunRecord {
-  private counts = NOTHING;
-  private counted = NOTHING;
+  private counts = NO_COUNTS;
+  private counted = NO_COUNTS;
   private countedAt = performance.now();
 
   private constructor(
@@ -48,7 +44,7 @@ export class RunRecord {
     await client.query(SETTLE_SOURCE, [workspaceId, source]);
     await client.query(BEGIN_RUN, [
       ...[workspaceId, id, source, who, map],
-      ...[options, files, NOTHING].map((value) => JSON.stringify(value)),
+      ...[options, files, NO_COUNTS].map((value) => JSON.stringify(value)),
     ]);
     return new RunRecord(client, workspaceId, id);
   }
