@@ -287,6 +287,8 @@ describe('The importer', () => {
 
     it('shows counts while an import runs, and is INTERRUPTED once its process is gone and somebody looks', async () => {
       const seen: Row[][] = [];
+      const lockOfImport = (): string => `pg_locks WHERE locktype = 'advisory'
+        AND (classid::bigint << 32 | objid::bigint) = hashtextextended('import ${setting.here} test', 0)`;
       const lines = async function* () {
         yield { fileIndex: 0, line: 1, value: RECORDS };
         await delay(2_100);
@@ -294,11 +296,7 @@ describe('The importer', () => {
         await setting.until(`SELECT FROM import_run WHERE workspace_id = '${setting.here}' AND counts->>'read' <> '0'`);
         await settle();
         seen.push(await recorded());
-        await setting.database.admin.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_locks
-            WHERE locktype = 'advisory' AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)`,
-          [`import ${setting.here} test`],
-        );
+        await setting.database.admin.query(`SELECT pg_terminate_backend(pid) FROM ${lockOfImport()}`);
         yield { fileIndex: 0, line: 5, value: { ...RECORDS, externalId: 'ds-5' } };
       };
       await expect(
@@ -307,6 +305,8 @@ describe('The importer', () => {
       expect(seen).toMatchObject([[{ outcome: 'RUNNING', ended_at: null }]]);
       expect(await recorded()).toMatchObject([{ outcome: 'RUNNING' }]);
 
+      // A terminated session releases its lock some time later.
+      await setting.until(`SELECT WHERE NOT EXISTS (SELECT FROM ${lockOfImport()})`);
       await settle();
 
       expect(await recorded()).toMatchObject([{ outcome: 'INTERRUPTED', ended_at: expect.any(Date) as Date }]);
