@@ -70,7 +70,7 @@ const folderRules = [
     packages('typeorm', '@nestjs/typeorm', '(?:@types/)?pg', '(?:@types/)?pg-copy-streams'),
   ]),
   adapterMayImport('redis', 'Redis adapters.', [packages('ioredis')]),
-  adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt')]),
+  adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt', 'jose', 'zod')]),
   adapterMayImport('system', 'What the machine offers: files, randomness, time.', [
     packages('canonicalize', 'jsonata', 're2js', 'stream-(?:chain|json)', 'uuid', 'yaml', 'zod'),
   ]),

@@ -142,6 +142,13 @@ describe('admin workspaces delete', () => {
         [JSON.stringify(row)],
       );
     }
+    for (const insert of [
+      `INSERT INTO application_key (workspace_id, client_id, kid, algorithms, jwk)
+       SELECT $1, client_id, 'k', '{ES256}', '{}' FROM application WHERE workspace_id = $1`,
+      `INSERT INTO used_assertion SELECT $1, client_id, '', now() FROM application WHERE workspace_id = $1`,
+    ]) {
+      await app.arrange.change(id, insert, [id]);
+    }
     // Tables that only release 1.0.0 wrote.
     await change(`INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`, id);
     await change(

@@ -36,7 +36,8 @@ describe('Discovery', () => {
         scopes_supported: [...SCOPES],
         response_types_supported: ['none'],
         grant_types_supported: ['client_credentials'],
-        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+        token_endpoint_auth_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'],
         service_documentation: 'https://api.example.test/docs',
       });
     });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { Applications } from '#libs/auth/operators';
+import { Applications, ClientKeys } from '#libs/auth/operators';
 import { ImportsService, type TagKeyRepository } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
@@ -17,6 +17,7 @@ import { anAuditRecorder } from './audit-recorder';
 /** Runs an operator's command on the database of an API, composed as in the command line. */
 export interface TestOperator {
   readonly applications: Applications;
+  readonly clientKeys: ClientKeys;
   readonly tagKeys: TagKeyRepository;
   readonly imports: ImportsService;
   close(): Promise<void>;
@@ -29,15 +30,17 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
   const redis = new RedisClient(settings.redisUrl);
   await redis.onModuleInit();
   const audit = anAuditRecorder();
+  // No grant is cached beyond the Redis of the API, so without one a change need not wait for leases.
+  const grants = new GrantCacheRedis(redis, settings, false);
   return {
+    clientKeys: new ClientKeys(new Database(dataSource), audit, grants),
     tagKeys: new TagKeyRepositoryTypeorm(new Database(dataSource), audit),
     imports: new ImportsService(new ImportStoreTypeorm(dataSource, audit), new ImportFilesSystem()),
     applications: new Applications(
       new Database(dataSource),
       audit,
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
-      // No grant is cached beyond the Redis of the API, so without one a change need not wait for leases.
-      new GrantCacheRedis(redis, settings, false),
+      grants,
     ),
     close: async () => {
       redis.onApplicationShutdown();

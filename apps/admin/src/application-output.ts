@@ -17,7 +17,7 @@ export function applicationJson(application: Application) {
 
 export function applicationCard(application: Application) {
   const { name, scopes, disabled, createdAt, issuedAt } = application;
-  const [current, previous] = application.credentials;
+  const [current, previous] = application.credentials.filter(({ type }) => type === 'SECRET');
   const limits = Object.entries(limitsOf(application)).map(([rateClass, limit]) => `${rateClass} ${limit}`);
   return {
     name,

@@ -7,6 +7,7 @@ import { GrantCache } from './domain/grant-cache.port';
 import { GrantCacheRedis } from './redis/grant-cache.redis';
 import { ClientSecretsSystem } from './system/client-secrets.system';
 import { Applications } from './typeorm/applications';
+import { ClientKeys } from './typeorm/client-keys';
 import { Workspaces } from './typeorm/workspaces';
 
 export const clientSecrets = {
@@ -27,6 +28,7 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
   imports: [AuditOperatorModule],
   providers: [
     Applications,
+    ClientKeys,
     clientSecrets,
     // The API may use a Redis that this command does not know.
     grantCache({ cachedElsewhere: true }),
@@ -37,6 +39,6 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
     },
     Workspaces,
   ],
-  exports: [Applications, Workspaces],
+  exports: [Applications, ClientKeys, Workspaces],
 })
 export class AuthOperatorModule {}

@@ -7,6 +7,7 @@ import { Metrics } from '#libs/platform/observability';
 import { Settings, SystemClock } from '#libs/platform/config';
 import { AccessTokensService } from './application/access-tokens.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
+import { ClientAssertions } from './domain/client-assertions.port';
 import { GrantRepository } from './domain/grant-repository.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
 import { DiscoveryController } from './http/discovery.controller';
@@ -14,6 +15,7 @@ import { MeController } from './http/me.controller';
 import { TokenRequestOutcomes } from './http/token-request-outcomes';
 import { TokenController } from './http/token.controller';
 import { AccessTokenSignerJwt } from './jwt/access-token-signer.jwt';
+import { ClientAssertionsJwt } from './jwt/client-assertions.jwt';
 import { SigningKeys } from './jwt/signing-keys';
 import { TokenRequestLimiterRedis } from './redis/token-request-limiter.redis';
 import { GrantRepositoryTypeorm } from './typeorm/grant-repository.typeorm';
@@ -28,6 +30,7 @@ import { clientSecrets, grantCache } from './auth-operator.module';
     { provide: GrantRepository, useClass: GrantRepositoryTypeorm },
     grantCache({ cachedElsewhere: false }),
     AccessTokensService,
+    { provide: ClientAssertions, useClass: ClientAssertionsJwt },
     { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     {
       provide: TokenRequestOutcomes,

@@ -72,7 +72,7 @@ export interface paths {
     put?: never;
     /**
      * Issue an access token
-     * @description OAuth 2.0 client credentials grant. An application has one active token, and a new token ends the previous one. So keep a token until it expires, and share it among all workers. Send the secret in the form or by HTTP Basic, not both. Errors are `application/json` if your `Accept` header names that and not `application/problem+json`.
+     * @description OAuth 2.0 client credentials grant. An application has one active token, and a new token ends the previous one. So keep a token until it expires, and share it among all workers. Send the secret in the form or by HTTP Basic, not both. Or send an assertion that is signed with a key of the application (RFC 7523), and no secret. Errors are `application/json` if your `Accept` header names that and not `application/problem+json`.
      */
     post: operations['issueToken'];
     delete?: never;
@@ -664,7 +664,7 @@ export interface components {
     /** @description One event of the audit. It never changes. */
     AuditEvent: {
       /**
-       * @description What happened. One of `asset.updated`, `asset.rekeyed`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.scopes_set`, `application.limits_set`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
+       * @description What happened. One of `asset.updated`, `asset.rekeyed`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.key_added`, `application.key_removed`, `application.scopes_set`, `application.limits_set`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
        * @example asset.updated
        */
       action: string;
@@ -808,13 +808,26 @@ export interface components {
        */
       token_endpoint: string;
       /**
-       * @description Ways to send the client secret.
+       * @description Ways in which a client can prove itself.
        * @example [
        *       "client_secret_basic",
-       *       "client_secret_post"
+       *       "client_secret_post",
+       *       "private_key_jwt"
        *     ]
        */
       token_endpoint_auth_methods_supported: string[];
+      /**
+       * @description Algorithms of signed assertions.
+       * @example [
+       *       "RS256",
+       *       "PS256",
+       *       "ES256",
+       *       "ES384",
+       *       "EdDSA",
+       *       "Ed25519"
+       *     ]
+       */
+      token_endpoint_auth_signing_alg_values_supported: string[];
     };
     /** @description The fields to change as a merge patch (RFC 7396), without tags. A null clears a field; an absent field stays as it is. */
     BulkMergePatch: {
@@ -1913,13 +1926,23 @@ export interface components {
        */
       audience?: string;
       /**
-       * @description Required without HTTP Basic. With HTTP Basic, leave it out or send the same.
+       * @description A JWT that is signed with a key of the application (RFC 7523, section 2.2), instead of the secret. Its `iss` and `sub` are the client id, its `aud` is the issuer. It needs `exp`, at most an hour ahead, and a new `jti`.
+       * @example eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJjaV8zZjlhIn0.c2lnbmF0dXJl
+       */
+      client_assertion?: string;
+      /**
+       * @description Required beside `client_assertion`: always `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`.
+       * @example urn:ietf:params:oauth:client-assertion-type:jwt-bearer
+       */
+      client_assertion_type?: string;
+      /**
+       * @description Required without HTTP Basic and without an assertion that names the client. With HTTP Basic, leave it out or send the same.
        * @example ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8
        */
       client_id?: string;
       /**
        * Format: password
-       * @description Required without HTTP Basic. With HTTP Basic, leave it out.
+       * @description Required without HTTP Basic and without an assertion. Beside one of them, leave it out.
        * @example cs_the-secret-of-the-application
        */
       client_secret?: string;

@@ -5,12 +5,14 @@ import { applicationCard, applicationJson } from '../application-output';
 import { withWriteOptions } from '../operator-name';
 import { card, print, table } from '../output';
 import { scopeOption } from '../scope-option';
+import { applicationKeysCommand } from './application-keys';
 import { addChanges, oneApplication } from './application-changes';
 
 interface CreateOptions extends CommonOptions {
   readonly workspace: string;
   readonly name: string;
   readonly scope: readonly Scope[];
+  readonly oldAudience?: boolean;
 }
 
 export function applicationsCommand(): Command {
@@ -20,6 +22,7 @@ export function applicationsCommand(): Command {
     .requiredOption('--workspace <slug>', 'the workspace that it belongs to', parseSlug)
     .requiredOption('--name <name>', 'its name for people', parseName)
     .addOption(scopeOption())
+    .option('--old-audience', 'its assertions may name the address of the token endpoint as audience')
     .action(create);
   withCommonOptions(group.command('list'))
     .description('list applications, oldest first')
@@ -44,6 +47,7 @@ export function applicationsCommand(): Command {
       oneApplication(clientId, options, (applications) => applications.setDisabled(clientId, true)),
     );
   addChanges(group);
+  group.addCommand(applicationKeysCommand());
   return group;
 }
 
@@ -51,7 +55,7 @@ async function create(options: CreateOptions): Promise<void> {
   const { operateIn } = await import('../operator.js');
   const { Applications } = await import('#libs/auth/operators');
   const { application, clientSecret } = await operateIn(options.workspace, [], (operator, { id }) =>
-    operator.get(Applications).create(id, options.name, options.scope),
+    operator.get(Applications).create(id, options.name, options.scope, options),
   );
   const { client_id, ...rest } = applicationJson(application);
   const text = async (): Promise<string> => {

@@ -12,6 +12,8 @@ const ACTIONS = [
   'application.deleted',
   'application.secret_rotated',
   'application.secret_ended',
+  'application.key_added',
+  'application.key_removed',
   'application.scopes_set',
   'application.limits_set',
   'tag_key.created',

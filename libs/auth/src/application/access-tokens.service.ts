@@ -3,17 +3,27 @@ import { type Charge, type Freshness, type RateClass, RateLimited, coveredByBoth
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain/authentication-errors';
+import { type Proof, clientNamedBy, unverifiedClaims } from '../domain/client-assertion';
+import { ClientAssertions } from '../domain/client-assertions.port';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/grant';
 import { GrantCache } from '../domain/grant-cache.port';
 import { GrantRepository } from '../domain/grant-repository.port';
-import { ScopeNotGranted } from '../domain/token-request-errors';
+import { ScopeNotGranted, TokenRequestInvalid } from '../domain/token-request-errors';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
 export interface AccessToken {
+  readonly clientId: string;
   readonly token: string;
   readonly expiresInSeconds: number;
   readonly scopes: readonly string[];
+}
+
+/** A client that proved itself. */
+interface AuthenticatedClient {
+  readonly grant: Grant;
+  /** Starts the generation of this token, unless the proof ended since the lookup. */
+  readonly begin: (tokenId: string) => Promise<bigint | null>;
 }
 
 /** The application behind a token, with the scopes that apply now. */
@@ -35,6 +45,7 @@ export class AccessTokensService {
   constructor(
     private readonly stored: GrantRepository,
     private readonly secrets: ClientSecrets,
+    private readonly assertions: ClientAssertions,
     private readonly signer: AccessTokenSigner,
     private readonly cached: GrantCache,
     private readonly limiter: TokenRequestLimiter,
@@ -42,26 +53,31 @@ export class AccessTokensService {
 
   /**
    * Issues a token. Ends the previous one on every instance before it returns. `scopes` null asks for everything
-   * granted; `source` is the client's address. `charged` receives the charge of the client's bucket.
+   * granted; `source` is the client's address. `charged` receives the charge of the client's bucket. A client id may be
+   * left out beside an assertion, which names it (RFC 7521, 4.2).
    * @throws `invalid_client`, `rate_limited` or `invalid_scope`; the previous token then stays active.
    */
   async issue(
-    clientId: string,
-    secret: string,
+    namedClientId: string | null,
+    proof: Proof,
     source: string,
     scopes: readonly string[] | null,
     charged: (charge: Charge) => void = () => undefined,
   ): Promise<AccessToken> {
-    const secretDigest = this.secrets.digest(secret);
-    const grant = await this.authenticateClient(clientId, secretDigest, source);
+    const clientId = namedClientId ?? ('assertion' in proof ? clientNamedBy(proof.assertion) : null);
+    if (clientId === null) throw new TokenRequestInvalid('client_id', 'client_id is required.');
+    const { grant, begin } =
+      'secret' in proof
+        ? await this.authenticateBySecret(clientId, proof.secret, source)
+        : await this.authenticateByAssertion(clientId, proof.assertion, source);
     const charge = await this.limiter.chargeClient(grant);
     if (!charge.allowed) throw new RateLimited(charge);
     charged(charge);
     const granted = grantedScopes(grant, scopes);
     const tokenId = this.secrets.newTokenId();
-    const generation = await this.stored.beginGeneration(grant, secretDigest, tokenId);
-    // The secret was rotated or the application disabled since the lookup.
-    if (generation === null) throw new ClientNotAuthenticated();
+    const generation = await begin(tokenId);
+    // The secret or key was replaced, the assertion used, or the application disabled since the lookup.
+    if (generation === null) throw new ClientNotAuthenticated('ended or used since the lookup');
     const { token, expiresInSeconds } = await this.signer.sign({
       clientId,
       applicationId: grant.id,
@@ -71,7 +87,7 @@ export class AccessTokensService {
       tokenId,
     });
     await this.cached.invalidate(clientId);
-    return { token, expiresInSeconds, scopes: granted };
+    return { clientId, token, expiresInSeconds, scopes: granted };
   }
 
   /**
@@ -107,16 +123,42 @@ export class AccessTokensService {
     await this.cached.readNewest(clientId);
   }
 
-  /** Charges a wrong secret to separate buckets, so that guessing cannot exhaust the client's own bucket. */
-  private async authenticateClient(clientId: string, secretDigest: Buffer, source: string): Promise<Grant> {
-    // An impossible id is looked up like any other, so it costs the same. Postgres refuses U+0000.
-    const found = await this.stored.findWithSecrets(/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
+  private async authenticateBySecret(clientId: string, secret: string, source: string): Promise<AuthenticatedClient> {
+    const secretDigest = this.secrets.digest(secret);
+    const found = await this.stored.findWithSecrets(findable(clientId));
     const isRight = this.secrets.isOneOf(secretDigest, found?.secretDigests ?? []);
-    if (found && isRight && !found.grant.disabled) return found.grant;
+    if (!found || !isRight || found.grant.disabled) return this.refuse(clientId, source, null);
+    const { grant } = found;
+    return { grant, begin: (tokenId) => this.stored.beginGeneration(grant, secretDigest, tokenId) };
+  }
+
+  /** A used assertion is refused like a wrong one, so whoever captured it cannot exhaust the client's own bucket. */
+  private async authenticateByAssertion(
+    clientId: string,
+    assertion: string,
+    source: string,
+  ): Promise<AuthenticatedClient> {
+    const jtiDigest = this.secrets.digest(String(unverifiedClaims(assertion)?.['jti']));
+    const found = await this.stored.findWithKeys(findable(clientId), jtiDigest);
+    const { keys = [], oldAudience = false } = found ?? {};
+    const checked = await this.assertions.check(assertion, { clientId, keys, oldAudience });
+    if ('fault' in checked) return this.refuse(clientId, source, checked.fault);
+    if (!found || found.grant.disabled) return this.refuse(clientId, source, 'application disabled');
+    if (found.isUsed) return this.refuse(clientId, source, 'used before');
+    const { grant } = found;
+    const verified = { keyId: checked.key.id, jtiDigest, expiresAt: checked.expiresAt };
+    return { grant, begin: (tokenId) => this.stored.beginGenerationByKey(grant, verified, tokenId) };
+  }
+
+  /** Charges a wrong proof to separate buckets, so that guessing cannot exhaust the client's own bucket. */
+  private async refuse(clientId: string, source: string, reason: string | null): Promise<never> {
     const charge = await this.limiter.chargeFailure(clientId, source);
-    throw charge.allowed ? new ClientNotAuthenticated() : new RateLimited(charge);
+    throw charge.allowed ? new ClientNotAuthenticated(reason) : new RateLimited(charge);
   }
 }
+
+/** An impossible id is looked up like any other, so it costs the same. Postgres refuses U+0000. */
+const findable = (clientId: string): string => (/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
 
 /** Returns the scopes of a token. `asked` null asks for everything granted. @throws `invalid_scope` */
 function grantedScopes(grant: Grant, asked: readonly string[] | null): readonly string[] {

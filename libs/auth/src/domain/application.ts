@@ -2,14 +2,14 @@ import type { Grant } from './grant';
 
 /** A way in which the application proves itself. */
 export interface Credential {
-  readonly type: 'SECRET';
-  /** The previous secret is accepted until it expires. */
-  readonly id: 'current' | 'previous';
+  readonly type: 'SECRET' | 'KEY';
+  /** `current` or `previous` of a secret, the `kid` of a key. The previous secret is accepted until it expires. */
+  readonly id: string;
   /** Null where the secret is older than this record. */
   readonly createdAt: Date | null;
   /** When a token was last issued for it. Null when that is unknown or never happened. */
   readonly lastUsedAt: Date | null;
-  /** Null for the current secret. */
+  /** Null but for the previous secret. */
   readonly expiresAt: Date | null;
 }
 

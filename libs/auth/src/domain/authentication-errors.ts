@@ -32,7 +32,8 @@ export class InsufficientScope extends DomainError {
 
 /** One identical response for an unknown client, a wrong, expired or revoked secret, and a disabled application. */
 export class ClientNotAuthenticated extends DomainError {
-  constructor() {
+  /** `reason` is for the log alone, and holds no text of the client. */
+  constructor(readonly reason: string | null = null) {
     super('invalid_client', 'The client could not be authenticated.');
   }
 }

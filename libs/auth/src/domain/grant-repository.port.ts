@@ -1,6 +1,24 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { ApplicationInWorkspace } from './application';
+import type { StoredClientKey } from './client-assertion';
 import type { Grant } from './grant';
+
+/** What an assertion of a client is checked against. */
+export interface GrantWithKeys {
+  readonly grant: Grant;
+  readonly keys: readonly StoredClientKey[];
+  /** Whether assertions may name the address of the token endpoint as audience. */
+  readonly oldAudience: boolean;
+  /** Whether an assertion with this `jti` obtained a token before. */
+  readonly isUsed: boolean;
+}
+
+/** An assertion that was checked. */
+export interface VerifiedAssertion {
+  readonly keyId: string;
+  readonly jtiDigest: Buffer;
+  readonly expiresAt: Date;
+}
 
 /** The stored grants, for requests. The client id replaces the workspace id until the workspace is known. */
 export abstract class GrantRepository {
@@ -30,4 +48,13 @@ export abstract class GrantRepository {
    * concurrent calls get different generations, and the highest wins.
    */
   abstract beginGeneration(grant: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null>;
+
+  /** Returns the client's grant with its keys, or null for an unknown client id, after the same time as for a known one. */
+  abstract findWithKeys(clientId: string, jtiDigest: Buffer): Promise<GrantWithKeys | null>;
+
+  /**
+   * Starts the next generation like {@link beginGeneration}, and uses up the assertion. Returns null without a change when
+   * the application is disabled, the key was removed, or the assertion expired or was used, on any instance.
+   */
+  abstract beginGenerationByKey(grant: Grant, verified: VerifiedAssertion, tokenId: string): Promise<bigint | null>;
 }

@@ -7,9 +7,11 @@ import { Public } from '#libs/platform/http';
 import { NoQueryDto } from '#libs/platform/input';
 import { ApiSuccess, ApiPublicProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
+import { CLIENT_ALGORITHMS } from '../domain/client-assertion';
 import {
   AUTHORIZATION_SERVER_EXAMPLES,
   AuthorizationServerDto,
+  CLIENT_AUTHENTICATION_METHODS,
   KEY_SET_EXAMPLES,
   KeySetDto,
   PROTECTED_RESOURCE_EXAMPLES,
@@ -58,7 +60,8 @@ export class DiscoveryController {
       scopes_supported: SCOPES,
       response_types_supported: ['none'],
       grant_types_supported: ['client_credentials'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
+      token_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
       service_documentation: `${baseUrl}/docs`,
     };
   }

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { SCOPES } from '#libs/kernel';
+import { CLIENT_ALGORITHMS } from '../domain/client-assertion';
 import { ApiObject, openEnum, example } from '#libs/platform/openapi';
 
 const BASE_URL = 'https://api.example.com';
@@ -15,6 +16,8 @@ const list = (values: readonly string[], description: string) =>
   }) as const;
 const base64url = (description: string, example: string) =>
   ({ maxLength: 4096, pattern: '^[A-Za-z0-9_-]+$', description, example }) as const;
+
+export const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 
 const EXAMPLE_SCOPES = ['inventory:read', 'inventory:write'];
 
@@ -38,8 +41,11 @@ export class AuthorizationServerDto {
   @ApiProperty(list(['client_credentials'], 'Grants of the token endpoint.'))
   grant_types_supported!: readonly string[];
 
-  @ApiProperty(list(['client_secret_basic', 'client_secret_post'], 'Ways to send the client secret.'))
+  @ApiProperty(list(CLIENT_AUTHENTICATION_METHODS, 'Ways in which a client can prove itself.'))
   token_endpoint_auth_methods_supported!: readonly string[];
+
+  @ApiProperty(list(CLIENT_ALGORITHMS, 'Algorithms of signed assertions.'))
+  token_endpoint_auth_signing_alg_values_supported!: readonly string[];
 
   @ApiProperty(url('Documentation of the API.', '/docs'))
   service_documentation!: string;
@@ -120,7 +126,8 @@ export const AUTHORIZATION_SERVER_EXAMPLES = {
     scopes_supported: EXAMPLE_SCOPES,
     response_types_supported: ['none'],
     grant_types_supported: ['client_credentials'],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
+    token_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
     service_documentation: `${BASE_URL}/docs`,
   }),
 };

@@ -25,6 +25,7 @@ export class TokenProblemFilter implements ExceptionFilter {
     if (thrown instanceof ClientNotAuthenticated && usesBasic(request)) {
       response.setHeader('WWW-Authenticate', 'Basic realm="compliance-api", charset="UTF-8"');
     }
+    if (thrown instanceof ClientNotAuthenticated) request.context.reason = thrown.reason;
     // The secret was replaced after the lookup. The response must equal that for any wrong secret.
     if (thrown instanceof ClientNotAuthenticated) clearRateLimitHeaders(response);
     if (thrown instanceof RateLimited) setRateLimitHeaders(response, 'token', thrown.charge);

@@ -1,4 +1,5 @@
 import { Form, OpaqueText } from '#libs/platform/input';
+import { JWT_BEARER } from '../domain/client-assertion';
 import { ApiObject, constant, example } from '#libs/platform/openapi';
 
 /** The form of a token request (RFC 6749, 4.4.2). */
@@ -19,7 +20,8 @@ export class TokenRequestDto {
   @OpaqueText({
     minLength: 1,
     maxLength: 200,
-    description: 'Required without HTTP Basic. With HTTP Basic, leave it out or send the same.',
+    description:
+      'Required without HTTP Basic and without an assertion that names the client. With HTTP Basic, leave it out or send the same.',
     example: 'ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8',
   })
   client_id?: string;
@@ -28,10 +30,25 @@ export class TokenRequestDto {
     format: 'password',
     minLength: 1,
     maxLength: 200,
-    description: 'Required without HTTP Basic. With HTTP Basic, leave it out.',
+    description: 'Required without HTTP Basic and without an assertion. Beside one of them, leave it out.',
     example: 'cs_the-secret-of-the-application',
   })
   client_secret?: string;
+
+  @OpaqueText({
+    ...constant(JWT_BEARER),
+    description: `Required beside \`client_assertion\`: always \`${JWT_BEARER}\`.`,
+  })
+  client_assertion_type?: string;
+
+  @OpaqueText({
+    minLength: 1,
+    maxLength: 16_384,
+    description:
+      'A JWT that is signed with a key of the application (RFC 7523, section 2.2), instead of the secret. Its `iss` and `sub` are the client id, its `aud` is the issuer. It needs `exp`, at most an hour ahead, and a new `jti`.',
+    example: 'eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJjaV8zZjlhIn0.c2lnbmF0dXJl',
+  })
+  client_assertion?: string;
 
   @OpaqueText({
     maxLength: 2048,
@@ -53,6 +70,11 @@ export const TOKEN_REQUEST_EXAMPLES = {
     grant_type: 'client_credentials',
     client_id: 'ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8',
     client_secret: 'cs_the-secret-of-the-application',
+  }),
+  assertion: example<TokenRequestDto>('A signed assertion instead of a secret', {
+    grant_type: 'client_credentials',
+    client_assertion_type: JWT_BEARER,
+    client_assertion: 'eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJjaV8zZjlhIn0.c2lnbmF0dXJl',
   }),
   basic: example<TokenRequestDto>('Credentials by HTTP Basic, for a token that only reads', {
     grant_type: 'client_credentials',

@@ -1,13 +1,15 @@
 import type { Request } from 'express';
 import { AuthorizationDuplicated, GrantTypeUnsupported, TokenRequestInvalid } from '../domain/token-request-errors';
+import { JWT_BEARER, type Proof } from '../domain/client-assertion';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
 import type { TokenRequestDto } from './token-request.dto';
 
 const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
 
 export interface TokenRequest {
-  readonly clientId: string;
-  readonly clientSecret: string;
+  /** Null when the assertion names it. */
+  readonly clientId: string | null;
+  readonly proof: Proof;
   /** Null when absent. An empty one counts as sent. */
   readonly audience: string | null;
   /** Null asks for everything granted. */
@@ -18,11 +20,11 @@ export const usesBasic = (request: Request): boolean => /^basic(\s|$)/i.test(req
 
 /**
  * Reads a token request from its form and headers. Refuses another grant, two Authorization headers, credentials in the
- * query string and a secret in two places.
+ * query string, a secret in two places, and a secret beside an assertion.
  */
 export function toTokenRequest(request: Request, form: TokenRequestDto): TokenRequest {
   if ((request.headersDistinct['authorization'] ?? []).length > 1) throw new AuthorizationDuplicated();
-  for (const name of ['client_id', 'client_secret']) {
+  for (const name of ['client_id', 'client_secret', 'client_assertion']) {
     if (name in request.query)
       throw new TokenRequestInvalid(name, `${name} must be in the form, not in the query string.`);
   }
@@ -32,14 +34,30 @@ export function toTokenRequest(request: Request, form: TokenRequestDto): TokenRe
   return {
     audience: form.audience ?? null,
     scopes: scope.length > 0 ? [...new Set(scope)] : null,
-    ...(usesBasic(request) ? basicCredentials(request, form) : formCredentials(form)),
+    ...credentials(request, form),
   };
+}
+
+function credentials(request: Request, form: TokenRequestDto): Pick<TokenRequest, 'clientId' | 'proof'> {
+  const { client_assertion: assertion, client_assertion_type: type } = form;
+  if (assertion === undefined && type === undefined) {
+    return usesBasic(request) ? basicCredentials(request, form) : formCredentials(form);
+  }
+  // RFC 6749, 2.3: one method in each request.
+  if (form.client_secret || usesBasic(request)) {
+    throw new TokenRequestInvalid('client_assertion', 'The client proves itself by a secret and by an assertion.');
+  }
+  if (type !== JWT_BEARER) {
+    throw new TokenRequestInvalid('client_assertion_type', `client_assertion_type must be ${JWT_BEARER}.`);
+  }
+  if (!assertion) throw new TokenRequestInvalid('client_assertion', 'client_assertion is required.');
+  return { clientId: form.client_id || null, proof: { assertion } };
 }
 
 function formCredentials({ client_id: clientId, client_secret: clientSecret }: TokenRequestDto) {
   if (!clientId) throw new TokenRequestInvalid('client_id', 'client_id is required.');
   if (!clientSecret) throw new TokenRequestInvalid('client_secret', 'client_secret is required.');
-  return { clientId, clientSecret };
+  return { clientId, proof: { secret: clientSecret } };
 }
 
 /**
@@ -58,7 +76,7 @@ function basicCredentials(request: Request, form: TokenRequestDto) {
   if (form.client_id !== undefined && form.client_id !== clientId) {
     throw new TokenRequestInvalid('client_id', 'client_id in the form differs from the one in HTTP Basic.');
   }
-  return { clientId, clientSecret: formDecode(decoded.slice(colon + 1)) };
+  return { clientId, proof: { secret: formDecode(decoded.slice(colon + 1)) } };
 }
 
 function formDecode(text: string): string {

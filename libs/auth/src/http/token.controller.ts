@@ -34,7 +34,7 @@ export class TokenController {
     operationId: 'issueToken',
     summary: 'Issue an access token',
     description:
-      'OAuth 2.0 client credentials grant. An application has one active token, and a new token ends the previous one. So keep a token until it expires, and share it among all workers. Send the secret in the form or by HTTP Basic, not both. Errors are `application/json` if your `Accept` header names that and not `application/problem+json`.',
+      'OAuth 2.0 client credentials grant. An application has one active token, and a new token ends the previous one. So keep a token until it expires, and share it among all workers. Send the secret in the form or by HTTP Basic, not both. Or send an assertion that is signed with a key of the application (RFC 7523), and no secret. Errors are `application/json` if your `Accept` header names that and not `application/problem+json`.',
   })
   @ApiConsumes(FORM_MEDIA_TYPE)
   @ApiBody({
@@ -53,12 +53,12 @@ export class TokenController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AccessTokenDto> {
-    const { clientId, clientSecret, audience, scopes } = toTokenRequest(request, form);
+    const { clientId, proof, audience, scopes } = toTokenRequest(request, form);
     if (audience !== null && audience !== this.settings.tokenAudience) throw new AudienceUnsupported();
-    const issued = await this.tokens.issue(clientId, clientSecret, sourceOf(request), scopes, (charge) =>
+    const issued = await this.tokens.issue(clientId, proof, sourceOf(request), scopes, (charge) =>
       setRateLimitHeaders(response, 'token', charge),
     );
-    request.context.issuedTo = clientId;
+    request.context.issuedTo = issued.clientId;
     this.outcomes.add('issued');
     return {
       access_token: issued.token,

@@ -15,6 +15,8 @@ export class ApplicationRow {
   @Column('boolean', { default: false }) disabled!: boolean;
   @Column('bigint', { default: 0 }) generation!: string;
   @Column('bigint', { default: 0 }) ended_generation!: string;
+  /** Whether assertions may name the address of the token endpoint as audience. */
+  @Column('boolean', { default: false }) old_audience!: boolean;
   @Column('uuid', { nullable: true }) jti!: string | null;
   @Column('timestamptz', { nullable: true }) issued_at!: Date | null;
   /** Null where the secret is older than this column. */

@@ -10,10 +10,11 @@ import {
   workspaceId,
 } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import type { EntityManager, ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
+import type { EntityManager, FindOptionsWhere, ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
 import type { Application, Credential } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
+import { ApplicationKeyRow } from './application-key.row';
 import { ApplicationRow } from './application.row';
 import { END_TOKEN, END_TOKEN_OF_OLD_SECRET, toLimits } from './grant-columns';
 
@@ -59,7 +60,12 @@ export class Applications {
   ) {}
 
   /** Creates an application that may use the API at once. Its secret is shown once and never again. */
-  async create(workspaceId: WorkspaceId, name: string, scopes: readonly Scope[]): Promise<WithSecret> {
+  async create(
+    workspaceId: WorkspaceId,
+    name: string,
+    scopes: readonly Scope[],
+    { oldAudience = false }: { readonly oldAudience?: boolean } = {},
+  ): Promise<WithSecret> {
     const { secret, digest } = this.secrets.newSecret();
     const row = {
       workspace_id: workspaceId,
@@ -68,6 +74,7 @@ export class Applications {
       secret_digest: digest,
       secret_created_at: () => 'now()',
       scopes: [...new Set(scopes)],
+      old_audience: oldAudience,
     };
     const application = await this.database.inTenant({ workspaceId }, async (manager) => {
       const inserted = await manager
@@ -79,28 +86,28 @@ export class Applications {
         .execute();
       const [created] = inserted.raw as [ApplicationRow];
       await this.record(manager, 'application.created', null, created);
-      return toApplication(created);
+      return toApplication(created, []);
     });
     return { application, clientSecret: secret };
   }
 
   /** Returns all applications of the workspace, or of every one when it is null, oldest first. */
   async list(workspaceId: WorkspaceId | null): Promise<Application[]> {
-    const rows = await this.database.inTenant(workspaceId ? { workspaceId } : ALL, (manager) =>
-      manager.find(ApplicationRow, {
-        where: workspaceId ? { workspace_id: workspaceId } : {},
-        order: { created_at: 'ASC', id: 'ASC' },
-      }),
-    );
-    return rows.map(toApplication);
+    const where = workspaceId ? { workspace_id: workspaceId } : {};
+    return this.database.inTenant(workspaceId ? { workspaceId } : ALL, async (manager) => {
+      const rows = await manager.find(ApplicationRow, { where, order: { created_at: 'ASC', id: 'ASC' } });
+      const keys = new Map<string, ApplicationKeyRow[]>(rows.map(({ client_id }) => [client_id, []]));
+      for (const key of await keysOf(manager, where)) keys.get(key.client_id)?.push(key);
+      return rows.map((row) => toApplication(row, keys.get(row.client_id) ?? []));
+    });
   }
 
   /** Returns null for an unknown client id. */
   async find(clientId: string): Promise<Application | null> {
-    const row = await this.database.inTenant({ clientId }, (manager) =>
-      manager.findOneBy(ApplicationRow, { client_id: clientId }),
-    );
-    return row && toApplication(row);
+    return this.database.inTenant({ clientId }, async (manager) => {
+      const row = await manager.findOneBy(ApplicationRow, { client_id: clientId });
+      return row && toApplication(row, await keysOf(manager, { client_id: clientId }));
+    });
   }
 
   /** Returns null for an unknown client id, like all methods below. Each change applies from the next request on. */
@@ -159,7 +166,7 @@ export class Applications {
       if (!row.disabled) throw new ApplicationEnabled(clientId);
       await manager.delete(ApplicationRow, { client_id: clientId });
       await this.record(manager, 'application.deleted', row, null);
-      return toApplication(row);
+      return toApplication(row, []);
     });
     if (application) await this.grants.invalidate(clientId);
     return application;
@@ -188,7 +195,7 @@ export class Applications {
         .execute();
       const [after] = updated.raw as [ApplicationRow];
       await this.record(manager, action, before, after);
-      return toApplication(after);
+      return toApplication(after, await keysOf(manager, { client_id: clientId }));
     });
     if (application) await this.grants.invalidate(clientId);
     return application;
@@ -216,7 +223,10 @@ export class Applications {
 const lockRow = (manager: EntityManager, clientId: string): Promise<ApplicationRow | null> =>
   manager.findOne(ApplicationRow, { where: { client_id: clientId }, lock: { mode: 'pessimistic_write' } });
 
-function toApplication(row: ApplicationRow): Application {
+const keysOf = (manager: EntityManager, where: FindOptionsWhere<ApplicationKeyRow>): Promise<ApplicationKeyRow[]> =>
+  manager.find(ApplicationKeyRow, { where, order: { created_at: 'ASC', kid: 'ASC' } });
+
+function toApplication(row: ApplicationRow, keys: readonly ApplicationKeyRow[]): Application {
   return {
     workspaceId: workspaceId(row.workspace_id),
     id: applicationId(row.id),
@@ -229,12 +239,12 @@ function toApplication(row: ApplicationRow): Application {
     issuedAt: row.issued_at,
     createdAt: row.created_at,
     previousSecretExpiresAt: row.previous_secret_expires_at,
-    credentials: credentialsOf(row),
+    credentials: [...secretsOf(row), ...keys.map(keyCredential)],
   };
 }
 
 /** Secrets that are accepted now, the current one first. */
-function credentialsOf(row: ApplicationRow): Credential[] {
+function secretsOf(row: ApplicationRow): Credential[] {
   const expiresAt = row.previous_secret_expires_at;
   const [createdAt, lastUsedAt] = [row.secret_created_at, row.secret_last_used_at];
   const current = { type: 'SECRET', id: 'current', createdAt, lastUsedAt, expiresAt: null } as const;
@@ -242,6 +252,14 @@ function credentialsOf(row: ApplicationRow): Credential[] {
   const times = { createdAt: row.previous_secret_created_at, lastUsedAt: row.previous_secret_last_used_at };
   return [current, { type: 'SECRET', id: 'previous', ...times, expiresAt }];
 }
+
+const keyCredential = ({ kid, created_at, last_used_at }: ApplicationKeyRow): Credential => ({
+  type: 'KEY',
+  id: kid,
+  createdAt: created_at,
+  lastUsedAt: last_used_at,
+  expiresAt: null,
+});
 
 function fromLimits(limits: Partial<RateLimits>): ApplicationRow['limits'] {
   return Object.fromEntries(Object.entries(limits).map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]));

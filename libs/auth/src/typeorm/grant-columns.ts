@@ -27,12 +27,14 @@ export const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clo
  */
 export const END_TOKEN = { generation: () => NEXT_GENERATION, ended_generation: () => 'generation' };
 
-/** The same, unless the live token was issued for the current secret. Tokens of earlier releases tell no secret. */
+/** Whether the live token was issued for the old secret. Tokens of earlier releases tell no secret. */
+const OF_OLD_SECRET = `secret_last_used_at IS DISTINCT FROM issued_at AND NOT EXISTS (
+  SELECT FROM application_key AS key WHERE key.client_id = application.client_id AND key.last_used_at = issued_at)`;
+
+/** The same, unless the live token was issued for the current secret or for a key. */
 export const END_TOKEN_OF_OLD_SECRET = {
-  generation: () =>
-    `CASE WHEN secret_last_used_at IS DISTINCT FROM issued_at THEN ${NEXT_GENERATION} ELSE generation END`,
-  ended_generation: () =>
-    'CASE WHEN secret_last_used_at IS DISTINCT FROM issued_at THEN generation ELSE ended_generation END',
+  generation: () => `CASE WHEN ${OF_OLD_SECRET} THEN ${NEXT_GENERATION} ELSE generation END`,
+  ended_generation: () => `CASE WHEN ${OF_OLD_SECRET} THEN generation ELSE ended_generation END`,
 };
 
 export function toGrant(row: TextRow): Grant {

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { ApplicationInWorkspace } from '../domain/application';
+import type { StoredClientKey } from '../domain/client-assertion';
 import type { Grant } from '../domain/grant';
-import { GrantRepository } from '../domain/grant-repository.port';
+import { GrantRepository, type GrantWithKeys, type VerifiedAssertion } from '../domain/grant-repository.port';
 import {
   AFTER_GRANT,
   GRANT_COLUMNS,
@@ -25,17 +26,28 @@ const FIND_WITH_WORKSPACE = prepared(
   `SELECT ${GRANT_COLUMNS}, name, (SELECT slug FROM workspace WHERE workspace.id = application.workspace_id)
            FROM application WHERE workspace_id = $1 AND client_id = $2`,
 );
-/** Returns a row even for an unknown client, with an empty client id, so that both cases take the same time. */
-const FIND_WITH_SECRETS = prepared(
-  'application_find_with_secrets',
-  `SELECT ${GRANT_COLUMNS}, ${SECRET_COLUMNS}
+/** Has a row even for an unknown client, with an empty client id, so that both cases take the same time. */
+const APPLICATION_OR_DECOY = `
            FROM (SELECT coalesce(workspace_id, nobody) AS workspace_id, coalesce(id, nobody) AS id,
                         coalesce(client_id, '') AS client_id, coalesce(scopes, '{all:read,all:write}') AS scopes,
                         coalesce(limits, '{}') AS limits, coalesce(disabled, true) AS disabled,
                         coalesce(generation, 0) AS generation, coalesce(secret_digest, sha256('')) AS secret_digest,
-                        previous_secret_digest, previous_secret_expires_at
+                        previous_secret_digest, previous_secret_expires_at, old_audience
                    FROM (SELECT '00000000-0000-0000-0000-000000000000'::uuid AS nobody) AS decoy
-                   LEFT JOIN application ON client_id = $1) AS application`,
+                   LEFT JOIN application ON client_id = $1) AS application`;
+const FIND_WITH_SECRETS = prepared(
+  'application_find_with_secrets',
+  `SELECT ${GRANT_COLUMNS}, ${SECRET_COLUMNS} ${APPLICATION_OR_DECOY}`,
+);
+const FIND_WITH_KEYS = prepared(
+  'application_find_with_keys',
+  `SELECT ${GRANT_COLUMNS}, old_audience,
+          EXISTS (SELECT FROM used_assertion
+                   WHERE workspace_id = application.workspace_id AND client_id = $1 AND jti_digest = decode($2, 'hex') AND expires_at > now()),
+          (SELECT coalesce(json_agg(json_build_object('id', id, 'kid', kid, 'algorithms', algorithms, 'jwk', jwk)), '[]')
+             FROM application_key
+            WHERE workspace_id = application.workspace_id AND client_id = $1)
+          ${APPLICATION_OR_DECOY}`,
 );
 /** Checks the secret again: it may have been rotated, or the application disabled, since the lookup. */
 const BEGIN_GENERATION = prepared(
@@ -48,6 +60,36 @@ const BEGIN_GENERATION = prepared(
             AND (secret_digest = decode($3, 'hex')
                  OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
           RETURNING generation`,
+);
+
+/**
+ * Checks key and assertion again. The application's row is locked first, as operators' commands lock it, so a key that was
+ * removed meanwhile is not found. An expired assertion is forgotten an hour later, in case Postgres' clock is set back.
+ */
+const BEGIN_GENERATION_BY_KEY = prepared(
+  'application_begin_generation_by_key',
+  `WITH locked AS (
+     SELECT client_id FROM application WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled FOR UPDATE
+   ), proven AS (
+     UPDATE application_key SET last_used_at = now() FROM locked
+      WHERE application_key.client_id = locked.client_id AND workspace_id = $1 AND id = $3::uuid
+        AND $5::timestamptz > now()
+      RETURNING application_key.client_id
+   ), used AS (
+     INSERT INTO used_assertion (workspace_id, client_id, jti_digest, expires_at)
+     SELECT $1, client_id, decode($4, 'hex'), $5::timestamptz FROM proven
+         ON CONFLICT (workspace_id, client_id, jti_digest) DO UPDATE SET expires_at = EXCLUDED.expires_at
+      WHERE used_assertion.expires_at <= now()
+      RETURNING client_id
+   ), forgotten AS (
+     DELETE FROM used_assertion
+      WHERE workspace_id = $1 AND client_id = (SELECT client_id FROM used) AND jti_digest <> decode($4, 'hex')
+        AND expires_at < now() - interval '1 hour'
+   )
+   UPDATE application SET generation = ${NEXT_GENERATION}, jti = $6::uuid, issued_at = now()
+     FROM used
+    WHERE application.workspace_id = $1 AND application.id = $2::uuid AND NOT disabled
+    RETURNING generation`,
 );
 
 /** One round trip each. */
@@ -88,6 +130,28 @@ export class GrantRepositoryTypeorm extends GrantRepository {
 
   async beginGeneration({ workspaceId, id }: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null> {
     const begin = bind(BEGIN_GENERATION, [workspaceId, id, secretDigest.toString('hex'), tokenId]);
+    const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
+    const generation = rows?.[0]?.[0];
+    return generation ? BigInt(generation) : null;
+  }
+
+  async findWithKeys(clientId: string, jtiDigest: Buffer): Promise<GrantWithKeys | null> {
+    const find = bind(FIND_WITH_KEYS, [clientId, jtiDigest.toString('hex')]);
+    const [[row = []] = []] = await this.database.read({ clientId }, [find]);
+    const grant = toGrant(row);
+    const [oldAudience, isUsed, keys] = row.slice(AFTER_GRANT);
+    if (clientId === '' || grant.clientId !== clientId) return null;
+    const stored = JSON.parse(text(keys)) as StoredClientKey[];
+    return { grant, keys: stored, oldAudience: oldAudience === 't', isUsed: isUsed === 't' };
+  }
+
+  async beginGenerationByKey(
+    { workspaceId, id }: Grant,
+    { keyId, jtiDigest, expiresAt }: VerifiedAssertion,
+    tokenId: string,
+  ): Promise<bigint | null> {
+    const values = [workspaceId, id, keyId, jtiDigest.toString('hex'), expiresAt.toISOString(), tokenId];
+    const begin = bind(BEGIN_GENERATION_BY_KEY, values);
     const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
     const generation = rows?.[0]?.[0];
     return generation ? BigInt(generation) : null;

@@ -1,18 +1,28 @@
 import type { SchemaPart } from '#libs/platform/database';
+import { ApplicationKeyRow } from './application-key.row';
 import { ApplicationRow } from './application.row';
+import { ClientKeys1780000000100 } from './migrations/1780000000100-client-keys';
 import { EndedGeneration1780000000080 } from './migrations/1780000000080-ended-generation';
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 import { SecretUses1780000000081 } from './migrations/1780000000081-secret-uses';
+import { UsedAssertionRow } from './used-assertion.row';
 import { WorkspaceRow } from './workspace.row';
 
 /** Columns that a token request writes. */
 const ISSUED = 'generation, jti, issued_at, secret_last_used_at, previous_secret_last_used_at';
 
 export const authSchema: SchemaPart = {
-  entities: [WorkspaceRow, ApplicationRow],
-  migrations: [WorkspacesAndApplications1780000000001, EndedGeneration1780000000080, SecretUses1780000000081],
+  entities: [WorkspaceRow, ApplicationRow, ApplicationKeyRow, UsedAssertionRow],
+  migrations: [
+    WorkspacesAndApplications1780000000001,
+    EndedGeneration1780000000080,
+    SecretUses1780000000081,
+    ClientKeys1780000000100,
+  ],
   grants: [
     { table: 'workspace', privileges: 'SELECT' },
     { table: 'application', privileges: `SELECT, UPDATE (${ISSUED})` },
+    { table: 'application_key', privileges: 'SELECT, UPDATE (last_used_at)' },
+    { table: 'used_assertion', privileges: 'SELECT, INSERT, UPDATE (expires_at), DELETE' },
   ],
 };

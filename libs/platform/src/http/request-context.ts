@@ -48,6 +48,8 @@ export interface RequestContext {
   problemCode: string | null;
   /** Client id that a token was issued to. The token endpoint knows no other caller. */
   issuedTo: string | null;
+  /** Why the client's proof was refused, for the log alone. */
+  reason: string | null;
   /** Trace id, when tracing is on. */
   traceId: string | null;
   /** The bucket that the response tells of. */
@@ -90,6 +92,7 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
     write: null,
     problemCode: null,
     issuedTo: null,
+    reason: null,
     traceId: null,
     bucket: null,
   };

@@ -17,4 +17,6 @@ export interface ServedRequest {
   /** Body bytes handed to the connection. */
   readonly bytes: number;
   readonly traceId: string | null;
+  /** Why the client's proof was refused. */
+  readonly reason?: string;
 }

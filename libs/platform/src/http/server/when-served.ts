@@ -18,6 +18,7 @@ export function whenServed(request: Request, response: Response, served: (reques
       durationMs: millisecondsSince(context),
       bytes: response.bodyBytes,
       traceId: context.traceId,
+      ...(context.reason === null ? {} : { reason: context.reason }),
     });
   });
 }

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import type { ClientKeys, ListedKey } from '#libs/auth/operators';
+import { CommandFailed, WrongUsage } from '../command-faults';
+import { confirm } from '../confirmation';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseClientId, withCommonOptions } from '../options';
+import { print, table } from '../output';
+import { unknownApplication } from './application-changes';
+
+/** A public key is a few hundred bytes. */
+const LARGEST_FILE = 65_536;
+
+/** Public keys by which an application proves itself instead of by a secret. */
+export function applicationKeysCommand(): Command {
+  const group = new Command('keys').description('public keys by which an application proves itself without a secret');
+  withWriteOptions(group.command('add'))
+    .description('add a public key, or each key of a set; it is accepted from the next token request on')
+    .argument('<client_id>', 'client id of the application', parseClientId)
+    .requiredOption('--jwk <file>', 'a JWK or JWK set of public keys: RSA, EC P-256 or P-384, Ed25519')
+    .action(add);
+  withCommonOptions(group.command('list'))
+    .description('list the keys of an application, oldest first')
+    .argument('<client_id>', 'client id of the application', parseClientId)
+    .action((clientId: string, options: CommonOptions) => listed(clientId, options, (keys) => keys.list(clientId)));
+  withWriteOptions(group.command('remove'))
+    .description('remove a key and end the live token')
+    .argument('<client_id>', 'client id of the application', parseClientId)
+    .argument('<kid>', 'id of the key, as list shows it', parseKid)
+    .action(remove);
+  return group;
+}
+
+async function add(clientId: string, { jwk, ...options }: CommonOptions & { readonly jwk: string }): Promise<void> {
+  const { readClientKeys } = await import('#libs/auth/operators');
+  const text = await readFile(jwk, 'utf8');
+  if (text.length > LARGEST_FILE) throw new WrongUsage(`${jwk} is larger than ${LARGEST_FILE} bytes.`);
+  const added = await readClientKeys(text).catch((error: Error) => {
+    if (error.name === 'ClientKeyRefused') throw new WrongUsage(`${jwk}: ${error.message}`);
+    throw error;
+  });
+  await listed(clientId, options, (keys) => keys.add(clientId, added));
+}
+
+async function remove(clientId: string, kid: string, options: CommonOptions): Promise<void> {
+  await confirm(`Remove the key ${kid}? The live token of ${clientId} ends.`, options);
+  await listed(clientId, options, async (keys) => {
+    const left = await keys.remove(clientId, kid);
+    if (left !== undefined) return left;
+    throw new CommandFailed(`The application has no key "${kid}". Run "applications keys list ${clientId}".`);
+  });
+}
+
+async function listed(
+  clientId: string,
+  options: CommonOptions,
+  work: (keys: ClientKeys) => Promise<readonly ListedKey[] | null>,
+): Promise<void> {
+  const { operate } = await import('../operator.js');
+  const { AuthOperatorModule, ClientKeys } = await import('#libs/auth/operators');
+  const items = await operate([AuthOperatorModule], (operator) => work(operator.get(ClientKeys)));
+  if (items === null) throw unknownApplication(clientId);
+  const text = (): Promise<string> =>
+    table(
+      ['kid', 'algorithms', 'created', 'last used'],
+      items.map(({ kid, algorithms, createdAt, lastUsedAt }) => [kid, algorithms, createdAt, lastUsedAt]),
+    );
+  await print({ json: { items }, text }, options);
+}
+
+function parseKid(value: string): string {
+  if (value.length >= 1 && value.length <= 200) return value;
+  throw new InvalidArgumentError('The id of a key has 1 to 200 characters.');
+}

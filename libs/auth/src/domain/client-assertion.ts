@@ -1,0 +1,36 @@
+/** How a client proves itself in a token request. */
+export type Proof = { readonly secret: string } | { readonly assertion: string };
+
+/** The address under which RFC 7523 (section 2.2) names its assertions. */
+export const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** Algorithms of client keys (RFC 7518, section 3.1; RFC 9864). */
+export const CLIENT_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
+
+/** A public key of an application, as a JWK of its public members alone. */
+export interface ClientKey {
+  readonly kid: string;
+  /** One or two of {@link CLIENT_ALGORITHMS}. */
+  readonly algorithms: readonly string[];
+  readonly jwk: Readonly<Record<string, string>>;
+}
+
+export interface StoredClientKey extends ClientKey {
+  readonly id: string;
+}
+
+/** Returns the claims of a JWT before any check. Null where they cannot be read. */
+export function unverifiedClaims(assertion: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(assertion.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    return typeof claims === 'object' && !Array.isArray(claims) ? (claims as Record<string, unknown> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the client that an unverified assertion names: its issuer and its subject (RFC 7523, 3). */
+export function clientNamedBy(assertion: string): string | null {
+  const { iss, sub } = unverifiedClaims(assertion) ?? {};
+  return typeof sub === 'string' && sub !== '' && iss === sub ? sub : null;
+}

@@ -1,0 +1,83 @@
+import { type JsonWebKey, createPublicKey } from 'node:crypto';
+import { z } from 'zod';
+import type { ClientKey } from '../domain/client-assertion';
+
+/** A file that is no public key, or a key that this API does not accept. */
+export class ClientKeyRefused extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'ClientKeyRefused';
+  }
+}
+
+const JWK = z.looseObject({
+  kty: z.enum(['RSA', 'EC', 'OKP']),
+  kid: z.string().min(1).max(200).optional(),
+  alg: z.string().optional(),
+  use: z.string().optional(),
+});
+const FILE = z.union([z.object({ keys: z.array(JWK).min(1).max(10) }), JWK]);
+
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+const PUBLIC_MEMBERS = { RSA: ['kty', 'n', 'e'], EC: ['kty', 'crv', 'x', 'y'], OKP: ['kty', 'crv', 'x'] };
+/** RFC 9864: the same algorithm by its old and by its new name. */
+const ED25519 = ['EdDSA', 'Ed25519'];
+const ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
+  'EC P-256': ['ES256'],
+  'EC P-384': ['ES384'],
+  'OKP Ed25519': ED25519,
+};
+
+/** Reads a JWK or a JWK set of public keys. @throws {@link ClientKeyRefused} */
+export async function readClientKeys(text: string): Promise<ClientKey[]> {
+  const parsed = FILE.safeParse(jsonOf(text));
+  if (!parsed.success)
+    throw new ClientKeyRefused('The file is no public JWK (kty RSA, EC or OKP) and no set of 1 to 10.');
+  const keys = 'keys' in parsed.data ? (parsed.data.keys as z.infer<typeof JWK>[]) : [parsed.data];
+  return Promise.all(keys.map((key) => readClientKey(key)));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+async function readClientKey(key: z.infer<typeof JWK>): Promise<ClientKey> {
+  if (PRIVATE_MEMBERS.some((member) => member in key)) {
+    throw new ClientKeyRefused('The file holds a private key. Make a new key pair, and give its public half alone.');
+  }
+  if (key.use !== undefined && key.use !== 'sig') throw new ClientKeyRefused('The use of the key is not "sig".');
+  const jwk = Object.fromEntries(PUBLIC_MEMBERS[key.kty].map((member) => [member, key[member]]));
+  const possible = algorithmsOf(jwk);
+  const algorithms = possible.filter((name) => key.alg === undefined || name === key.alg || possible === ED25519);
+  const isNamed = key.alg === undefined || possible.includes(key.alg);
+  if (!isNamed) throw new ClientKeyRefused(`The alg of the key is none of ${possible.join(', ')}.`);
+  const { calculateJwkThumbprint } = await import('jose');
+  const kid = key.kid ?? (await calculateJwkThumbprint(jwk));
+  return { kid, algorithms, jwk: jwk as Record<string, string> };
+}
+
+/** Returns the algorithms of a public key (RFC 7518, 3.1; RFC 8725, 3.5). */
+function algorithmsOf(jwk: JsonWebKey): readonly string[] {
+  const { modulusLength, publicExponent } = detailsOf(jwk);
+  if (jwk['kty'] !== 'RSA') {
+    const algorithms = ALGORITHMS[`${String(jwk['kty'])} ${String(jwk['crv'])}`];
+    if (!algorithms) throw new ClientKeyRefused('The curve is none of P-256, P-384 and Ed25519.');
+    return algorithms;
+  }
+  if (modulusLength === undefined || modulusLength < 2048 || modulusLength > 4096 || publicExponent !== 65_537n) {
+    throw new ClientKeyRefused('An RSA key has 2048 to 4096 bits and the exponent 65537.');
+  }
+  return ['RS256', 'PS256'];
+}
+
+function detailsOf(jwk: JsonWebKey) {
+  try {
+    return createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails ?? {};
+  } catch {
+    throw new ClientKeyRefused('The key is damaged.');
+  }
+}

@@ -1,0 +1,333 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type CryptoKey,
+  type JWK,
+  type JWTHeaderParameters,
+  SignJWT,
+  UnsecuredJWT,
+  exportJWK,
+  generateKeyPair,
+} from 'jose';
+import * as openid from 'openid-client';
+import { readClientKeys } from '../../libs/auth/src/jwt/client-keys';
+import type { ApiResponse } from '../support/api-client';
+import type { ArrangedApplication } from '../support/arrangement';
+import { type TestOperator, openOperator } from '../support/operator';
+import { redisOfTheRun } from '../support/redis-of-the-run';
+import { SPECIFIED_LIMITS, type TestApp, UNLIMITED, startApp, startInstance } from '../support/start-app';
+
+const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const seconds = (): number => Math.floor(Date.now() / 1_000);
+
+describe('POST /oauth/token with a signed assertion', () => {
+  let app: TestApp;
+  let other: TestApp;
+  let operator: TestOperator;
+  let workspace: string;
+  let client: ArrangedApplication;
+  let privateKey: CryptoKey;
+  let publicJwk: JWK;
+  beforeAll(async () => {
+    app = await startApp({ ...UNLIMITED, REDIS_URL: redisOfTheRun() });
+    other = await startInstance(app, { ...UNLIMITED, REDIS_URL: redisOfTheRun(), BASE_URL: app.settings.baseUrl });
+    operator = await openOperator(app);
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.anApplication(workspace, ['inventory:read']);
+    ({ privateKey, publicJwk } = await aKey('ES256'));
+    await addKey(client.clientId, { ...publicJwk, kid: 'k1' });
+  });
+  afterAll(async () => {
+    await operator.close();
+    await other.stop();
+    await app.stop();
+  });
+
+  const aKey = async (algorithm: string) => {
+    const pair = await generateKeyPair(algorithm, { extractable: true });
+    return { privateKey: pair.privateKey, publicJwk: await exportJWK(pair.publicKey) };
+  };
+  const addKey = async (clientId: string, jwk: object) =>
+    operator.clientKeys.add(clientId, await readClientKeys(JSON.stringify(jwk)));
+  const claims = (changes: object = {}) => ({
+    iss: client.clientId,
+    sub: client.clientId,
+    aud: app.settings.baseUrl,
+    exp: seconds() + 60,
+    jti: randomUUID(),
+    ...changes,
+  });
+  const sign = (payload: object, header: Partial<JWTHeaderParameters> = {}, key: CryptoKey | Uint8Array = privateKey) =>
+    new SignJWT({ ...payload }).setProtectedHeader({ alg: 'ES256', ...header }).sign(key);
+  const form = (assertion: string, changes: object = {}) => ({
+    grant_type: 'client_credentials',
+    client_assertion_type: TYPE,
+    client_assertion: assertion,
+    ...changes,
+  });
+  const request = (assertion: string, changes: object = {}, instance = app): Promise<ApiResponse> =>
+    instance.client().requestToken(form(assertion, changes) as Record<string, string>);
+
+  it('returns a token for each kind of key, with and without the client id', async () => {
+    for (const algorithm of ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519']) {
+      client = await app.arrange.anApplication(workspace, ['inventory:read']);
+      const key = await aKey(algorithm);
+      await addKey(client.clientId, key.publicJwk);
+      for (const form of [{}, { client_id: client.clientId }, { client_secret: '' }]) {
+        const response = await request(await sign(claims(), { alg: algorithm }, key.privateKey), form);
+        expect([algorithm, response.status, response.body['scope']]).toEqual([algorithm, 200, 'inventory:read']);
+      }
+      ({ privateKey, publicJwk } = algorithm === 'ES256' ? key : { privateKey, publicJwk });
+    }
+    client = await app.arrange.anApplication(workspace, ['inventory:read']);
+    await addKey(client.clientId, { ...publicJwk, kid: 'k1' });
+  });
+
+  it('serves openid-client untouched', async () => {
+    const metadata = { issuer: app.settings.baseUrl, token_endpoint: `${app.origin}/oauth/token` };
+    const configuration = new openid.Configuration(metadata, client.clientId, {}, openid.PrivateKeyJwt(privateKey));
+    openid.allowInsecureRequests(configuration);
+
+    const granted = await openid.clientCredentialsGrant(configuration);
+
+    expect(granted.scope).toBe('inventory:read');
+  });
+
+  it('accepts an assertion once, on two instances at once too', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const assertion = await sign(claims());
+      const responses = await Promise.all([app, other, app, other].map((one) => request(assertion, {}, one)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
+      expect((await request(assertion, {}, other)).status).toBe(401);
+    }
+  });
+
+  it('leaves an assertion usable when the request ended otherwise', async () => {
+    const assertion = await sign(claims());
+    expect((await request(assertion, { scope: 'all:write' })).body['code']).toBe('invalid_scope');
+    expect((await request(assertion)).status).toBe(200);
+  });
+
+  it('leaves one valid token when secret and assertion ask at once', async () => {
+    const secret = { grant_type: 'client_credentials', client_id: client.clientId, client_secret: client.clientSecret };
+    const responses = await Promise.all(
+      [0, 1, 2, 3, 4, 5].map(async (n) =>
+        n % 2 === 0 ? app.client().requestToken(secret) : request(await sign(claims()), {}, other),
+      ),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    const statuses = await Promise.all(
+      responses.map(async ({ body }) => (await app.client(body['access_token'] as string).get('/v1/me')).status),
+    );
+    expect(statuses.sort()).toEqual([200, 401, 401, 401, 401, 401]);
+  });
+
+  it('ends the token with its key, and shows which proof was used', async () => {
+    const { clientId } = await app.arrange.anApplication(workspace, ['inventory:read']);
+    await addKey(clientId, { ...publicJwk, kid: 'gone' });
+    const own = claims({ iss: clientId, sub: clientId });
+    const token = (await request(await sign(own))).body['access_token'] as string;
+    const shown = (await operator.applications.find(clientId))?.credentials;
+    expect(shown).toMatchObject([{ type: 'SECRET' }, { type: 'KEY', id: 'gone', expiresAt: null }]);
+    expect(shown?.[1]?.lastUsedAt).toBeInstanceOf(Date);
+
+    expect(await operator.clientKeys.remove(clientId, 'gone')).toEqual([]);
+
+    expect((await other.client(token).get('/v1/me')).body['code']).toBe('token_superseded');
+    expect((await request(await sign({ ...own, jti: 'new' }))).status).toBe(401);
+    await expect(addKey(client.clientId, { ...publicJwk, kid: 'k1' })).rejects.toThrow('has a key "k1" already');
+  });
+
+  it('gives no token for a key that is removed while the request waits', async () => {
+    const { clientId } = await app.arrange.anApplication(workspace, ['inventory:read']);
+    await addKey(clientId, { ...publicJwk, kid: 'gone' });
+    const { admin } = app.database;
+    const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await admin.query('BEGIN');
+    await admin.query('SELECT FROM application WHERE client_id = $1 FOR UPDATE', [clientId]);
+    const waiting = request(await sign(claims({ iss: clientId, sub: clientId })));
+    for (let sessions: number | null = 0; sessions === 0; await delay(10)) {
+      await admin.query('SELECT pg_stat_clear_snapshot()');
+      sessions = (await admin.query(waits)).rowCount;
+    }
+    await admin.query('DELETE FROM application_key WHERE client_id = $1', [clientId]);
+    await admin.query('COMMIT');
+
+    expect((await waiting).status).toBe(401);
+  });
+
+  it.each<[string, object]>([
+    ['a secret too', { client_secret: 'cs_x' }],
+    ['no type', { client_assertion_type: undefined }],
+    ['an empty type', { client_assertion_type: '' }],
+    ['another type', { client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer' }],
+    ['an empty assertion', { client_assertion: '' }],
+    ['a type alone', { client_assertion: undefined }],
+    ['an assertion that names no client', { client_assertion: 'x.y.z' }],
+  ])('returns 400 for %s', async (_, changes) => {
+    const sent = Object.entries(form(await sign(claims()), changes)).filter(([, value]) => value !== undefined);
+    const response = await app.client().requestToken(Object.fromEntries(sent) as Record<string, string>);
+    expect([response.status, response.body['code']]).toEqual([400, 'invalid_request']);
+  });
+
+  it('accepts the old audience only for an application made for it', async () => {
+    const address = { aud: `${app.settings.baseUrl}/oauth/token` };
+    expect((await request(await sign(claims(address)))).status).toBe(401);
+    await app.database.admin.query('UPDATE application SET old_audience = true WHERE client_id = $1', [
+      client.clientId,
+    ]);
+    expect((await request(await sign(claims(address)))).status).toBe(200);
+    expect((await request(await sign(claims(address), { typ: 'client-authentication+jwt' }))).status).toBe(401);
+    await app.database.admin.query('UPDATE application SET old_audience = false WHERE client_id = $1', [
+      client.clientId,
+    ]);
+  });
+
+  describe('that is forged', () => {
+    const replaced = (token: string, part: number, text: string) =>
+      token
+        .split('.')
+        .map((value, place) => (place === part ? text : value))
+        .join('.');
+    const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const changed = (changes: object) => async () => sign(claims(changes));
+    const headed = (header: object) => async () => sign(claims(), header);
+    const without = (claim: string) => changed({ [claim]: undefined });
+    const asHeader = (header: object) => async () =>
+      replaced(await sign(claims()), 0, encoded({ alg: 'ES256', ...header }));
+    const base = () => app.settings.baseUrl;
+
+    const forgeries: [string, () => Promise<string>][] = [
+      ['another audience', changed({ aud: 'https://other.example' })],
+      ['an audience with a slash', async () => sign(claims({ aud: `${base()}/` }))],
+      ['an audience with a prefix', async () => sign(claims({ aud: `${base()}.evil.example` }))],
+      ['an audience in capitals', async () => sign(claims({ aud: base().toUpperCase() }))],
+      ['two audiences', async () => sign(claims({ aud: [base(), 'https://other.example'] }))],
+      ['the audience twice', async () => sign(claims({ aud: [base(), base()] }))],
+      ['no audience in an array', changed({ aud: [] })],
+      ['a nested audience', async () => sign(claims({ aud: [[base()]] }))],
+      ['an audience that is an object', async () => sign(claims({ aud: { [base()]: true } }))],
+      ['an audience that is null', changed({ aud: null })],
+      ['the token endpoint as audience', async () => sign(claims({ aud: `${base()}/oauth/token` }))],
+      ...['iss', 'sub', 'aud', 'exp', 'jti'].map((claim): [string, () => Promise<string>] => [
+        `no ${claim}`,
+        without(claim),
+      ]),
+      ['an expired one', async () => sign(claims({ exp: seconds() - 31 }))],
+      ['one of the far future', async () => sign(claims({ exp: seconds() + 3_700 }))],
+      ['an endless one', changed({ exp: 1e300 })],
+      ['exp as a text', async () => sign(claims({ exp: String(seconds() + 60) }))],
+      ['exp in milliseconds', changed({ exp: Date.now() + 60_000 })],
+      ['exp that is negative', changed({ exp: -1 })],
+      ['nbf in the future', async () => sign(claims({ nbf: seconds() + 60 }))],
+      ['iat in the future', async () => sign(claims({ iat: seconds() + 60 }))],
+      ['iat as a text', changed({ iat: 'now' })],
+      ['an empty jti', changed({ jti: '' })],
+      ['jti as a number', changed({ jti: 7 })],
+      ['jti as an object', changed({ jti: { a: 1 } })],
+      ['another issuer', changed({ iss: 'https://issuer.example' })],
+      ['an issuer that is an array', async () => sign(claims({ iss: [client.clientId] }))],
+      ['another subject', changed({ sub: 'ci_other' })],
+      ['a subject with a suffix', async () => sign(claims({ sub: `${client.clientId} ` }))],
+      ['an unknown client', changed({ iss: 'ci_unknown', sub: 'ci_unknown' })],
+      ['none as algorithm', () => Promise.resolve(new UnsecuredJWT(claims()).encode())],
+      ['none in capitals', asHeader({ alg: 'NONE' })],
+      [
+        'HS256 with the public key',
+        async () => sign(claims(), { alg: 'HS256' }, Buffer.from(JSON.stringify(publicJwk))),
+      ],
+      [
+        'HS256 with the digest of the secret',
+        async () => {
+          const digest = createHash('sha256').update(client.clientSecret).digest();
+          return sign(claims(), { alg: 'HS256' }, digest);
+        },
+      ],
+      ['another key', async () => sign(claims(), {}, (await aKey('ES256')).privateKey)],
+      ['another key with the right kid', async () => sign(claims(), { kid: 'k1' }, (await aKey('ES256')).privateKey)],
+      ['a key of another algorithm', async () => sign(claims(), { alg: 'RS256' }, (await aKey('RS256')).privateKey)],
+      ['an algorithm that the key has not', asHeader({ alg: 'ES384' })],
+      ['an algorithm that is an array', asHeader({ alg: ['ES256'] })],
+      ['an unknown kid', headed({ kid: 'k2' })],
+      ['a kid that is a path', headed({ kid: '../../../../dev/null' })],
+      ['a kid that is SQL', headed({ kid: "k1' OR '1'='1" })],
+      ['a kid with U+0000', headed({ kid: 'k1\u0000' })],
+      ['an empty kid', headed({ kid: '' })],
+      ['a kid that is a number', asHeader({ kid: 1 })],
+      ['a kid that is an address', headed({ kid: 'https://evil.example/key' })],
+      [
+        'an embedded key',
+        async () => {
+          const own = await aKey('ES256');
+          return sign(claims(), { jwk: own.publicJwk }, own.privateKey);
+        },
+      ],
+      [
+        'the address of a key set',
+        async () => sign(claims(), { jku: 'http://127.0.0.1:9/jwks' }, (await aKey('ES256')).privateKey),
+      ],
+      [
+        'the address of a certificate',
+        async () => sign(claims(), { x5u: 'http://127.0.0.1:9/cert' }, (await aKey('ES256')).privateKey),
+      ],
+      ['a critical extension', asHeader({ crit: ['exp'], exp: 1 })],
+      ['an unencoded payload', asHeader({ crit: ['b64'], b64: false })],
+      ['the type of an access token', headed({ typ: 'at+jwt' })],
+      ['a type that is an object', asHeader({ typ: {} })],
+      ['no signature', async () => replaced(await sign(claims()), 2, '')],
+      ['a zero signature', async () => replaced(await sign(claims()), 2, Buffer.alloc(64).toString('base64url'))],
+      ['changed claims', async () => replaced(await sign(claims()), 1, encoded(claims({ jti: 'changed' })))],
+      ['four parts', async () => `${await sign(claims())}.x`],
+      [
+        'a bomb of nested arrays',
+        async () => replaced(await sign(claims()), 0, Buffer.from('['.repeat(9_000)).toString('base64url')),
+      ],
+      ['a header that is null', async () => replaced(await sign(claims()), 0, encoded(null))],
+      ['a header that is an array', async () => replaced(await sign(claims()), 0, encoded([]))],
+      [
+        'an assertion of 15 KiB by another key',
+        async () => sign(claims({ pad: 'x'.repeat(11_000) }), {}, (await aKey('ES256')).privateKey),
+      ],
+      [
+        'an access token of this API',
+        async () => {
+          const { body } = await request(await sign(claims()));
+          return body['access_token'] as string;
+        },
+      ],
+    ];
+
+    it('has sixty forms', () => expect(forgeries.length).toBeGreaterThanOrEqual(60));
+
+    it.each(forgeries)('is refused like any other: %s', async (_, forge) => {
+      const assertion = await forge();
+      const response = await request(assertion, { client_id: client.clientId });
+      const plain = await app
+        .client()
+        .requestToken({ grant_type: 'client_credentials', client_id: client.clientId, client_secret: 'cs_wrong' });
+      const { requestId: _id, ...body } = response.body;
+      const { requestId: _other, ...expected } = plain.body;
+      expect([response.status, body]).toEqual([401, expected]);
+      const names = (one: ApiResponse) => [...one.headers.keys()];
+      expect(names(response)).toEqual(names(plain));
+    });
+  });
+
+  it('never lets a captured assertion lock out its client', async () => {
+    const limited = await startInstance(app, {
+      ...SPECIFIED_LIMITS,
+      REDIS_URL: redisOfTheRun(),
+      BASE_URL: app.settings.baseUrl,
+    });
+    try {
+      const captured = await sign(claims());
+      expect((await request(captured, {}, limited)).status).toBe(200);
+      const replays: number[] = [];
+      for (let n = 0; n < 12; n += 1) replays.push((await request(captured, {}, limited)).status);
+      expect([...new Set(replays)].sort()).toEqual([401, 429]);
+      expect((await request(await sign(claims()), {}, limited)).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
