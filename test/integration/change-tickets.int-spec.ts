@@ -1,3 +1,5 @@
+import { RemovedAssets } from '../../libs/inventory/src/changes/typeorm/removed-assets';
+import { Database } from '../../libs/platform/src/database/database';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP } from '../support/import-setting';
 
 const FORGOTTEN = `
@@ -103,5 +105,76 @@ describe('Change tickets', () => {
     await setting.tagKeys.delete(setting.here, 'env', () => undefined);
 
     expect((await sets()).at(-1)).toEqual({ origin: 3, assets: [BUCKET.externalId] });
+  });
+
+  describe('keep former states', () => {
+    interface Version {
+      readonly external_id: string;
+      readonly from_origin: number | null;
+      readonly is_ended: boolean;
+      readonly document: Record<string, unknown>;
+    }
+    /** The former states of the workspace, oldest first. */
+    const versions = async (): Promise<Version[]> => {
+      const { rows } = await setting.database.admin.query<Version>(
+        `SELECT document->>'external_id' AS external_id, document, made.origin AS from_origin, ended.id IS NOT NULL AS is_ended
+           FROM asset_version AS version
+           LEFT JOIN change_set AS made ON made.workspace_id = $1 AND made.id = from_change
+           LEFT JOIN change_set AS ended ON ended.workspace_id = $1 AND ended.id = to_change
+          WHERE version.workspace_id = $1 ORDER BY version.id`,
+        [setting.here],
+      );
+      return rows;
+    };
+
+    it('but none of a first import, an unchanged one, and a check-in', async () => {
+      await setting.importAll(...ALL);
+      await setting.importAll(...ALL);
+      await setting.importAll(EMPLOYEE, { ...BUCKET, lastCheckedAt: '2026-11-09T00:00:00Z' });
+
+      expect(await versions()).toEqual([]);
+    });
+
+    it('with all columns that a change ended', async () => {
+      await setting.importAll(EMPLOYEE, BUCKET);
+
+      await setting.importAll(EMPLOYEE, { ...BUCKET, region: 'eu-north-1' });
+
+      const [kept, ...others] = await versions();
+      expect(others).toEqual([]);
+      expect(kept).toMatchObject({ external_id: BUCKET.externalId, from_origin: 2, is_ended: true });
+      expect(kept?.document).toMatchObject({ region: 'eu-west-1', name: 'logs', classification: 2, version: 1 });
+      expect(kept?.document).toMatchObject({ tags: [{ key: 'aws:stack', value: 'prod' }, { key: 'env' }] });
+    });
+
+    it.each([
+      ['alone', {}],
+      ['and of the asset', { osVersion: '15.2' }],
+    ])('with the posture from before a change of posture %s', async (_name, change) => {
+      await setting.importAll(EMPLOYEE, LAPTOP);
+      const { posture } = await setting.asset('C02XK');
+
+      const compliance = { ...LAPTOP.compliance, agentVersion: '2.5.0', screenLockEnabled: true };
+      await setting.importAll(EMPLOYEE, { ...LAPTOP, ...change, compliance });
+
+      expect((await versions()).map(({ document }) => document)).toEqual([
+        expect.objectContaining({ agent_version: '2.4.0', posture, os_version: '15.1' }),
+      ]);
+      expect(await setting.asset('C02XK')).not.toMatchObject({ posture });
+    });
+
+    it('of hidden and shown assets until a purge', async () => {
+      await setting.importAll(EMPLOYEE, BUCKET);
+      await setting.importAll(EMPLOYEE, { ...BUCKET, visibility: 'HIDDEN' });
+      await setting.importAll(EMPLOYEE, BUCKET);
+      await setting.importAll(EMPLOYEE, { ...BUCKET, visibility: 'HIDDEN' });
+      const facets = (await versions()).map(({ document }) => document['facet'] === null);
+      expect(facets).toEqual([false, true, false]);
+
+      const removed = new RemovedAssets(new Database(setting.dataSource));
+      await removed.purge(setting.here, new Date(Date.now() + 60_000), () => undefined);
+
+      expect(await versions()).toEqual([]);
+    });
   });
 });

@@ -1,6 +1,7 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetTagRow } from './asset-tag.row';
+import { AssetVersionRow } from './asset-version.row';
 import { AssetRow, EACH_WRITTEN_FIELD } from './asset.row';
 import { ComputerRow } from './computer.row';
 import { FacetCountRow, SourceCountRow } from './counts.row';
@@ -14,6 +15,7 @@ import { AssetIndexes1780000000058 } from './migrations/1780000000058-asset-inde
 import { EmployeeEmails1780000000085 } from './migrations/1780000000085-employee-emails';
 import { VisibleOwners1780000000092 } from './migrations/1780000000092-visible-owners';
 import { VisibleOwnerRow } from './visible-owner.row';
+import { AssetVersions1780000000095 } from './migrations/1780000000095-asset-versions';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -26,6 +28,7 @@ export const inventorySchema: SchemaPart = {
     TagKeyRow,
     AssetRow,
     AssetTagRow,
+    AssetVersionRow,
     ComputerRow,
     FacetCountRow,
     TagCountRow,
@@ -42,6 +45,7 @@ export const inventorySchema: SchemaPart = {
     AssetIndexes1780000000058,
     EmployeeEmails1780000000085,
     VisibleOwners1780000000092,
+    AssetVersions1780000000095,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
@@ -49,6 +53,7 @@ export const inventorySchema: SchemaPart = {
     { table: 'tag_key', privileges: 'SELECT' },
     { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
     { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
+    { table: 'asset_version', privileges: 'SELECT' },
     { table: 'computer', privileges: 'SELECT' },
     { table: 'facet_count', privileges: 'SELECT' },
     { table: 'tag_count', privileges: 'SELECT' },

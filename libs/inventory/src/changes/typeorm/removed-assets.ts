@@ -3,6 +3,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { type EntityManager, In } from 'typeorm';
 import { AssetTagRow } from '../../assets/typeorm/asset-tag.row';
+import { AssetVersionRow } from '../../assets/typeorm/asset-version.row';
 import { AssetRow } from '../../assets/typeorm/asset.row';
 import { ComputerRow } from '../../assets/typeorm/computer.row';
 
@@ -73,6 +74,7 @@ async function purgeBatch(
   const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, ...candidates]);
   const ids = In(locked.map((row) => row.id));
   if (locked.length > 0) {
+    await manager.delete(AssetVersionRow, { workspace_id: workspaceId, asset_id: ids });
     await manager.delete(AssetTagRow, { workspace_id: workspaceId, asset_id: ids });
     await manager.delete(ComputerRow, { workspace_id: workspaceId, asset_id: ids });
     await manager.delete(AssetRow, { workspace_id: workspaceId, id: ids });

@@ -248,24 +248,27 @@ export const INSERT_NEW = `
     FROM import_matched AS m WHERE m.is_new`;
 
 /**
- * Writes the posture of existing computers, and tells the feed of their assets. The first posture of a computer does not
- * count as an update of the record. $2 is the change set.
+ * Tells the feed of existing computers whose posture changes, before it does: the trigger that keeps the former asset
+ * reads the former agent version. $2 is the change set.
  */
+export const TELL_COMPUTERS = `
+  UPDATE asset SET posture = ${postureOf('m')}, change_id = $2::bigint, updated_at = ${UPDATED_AT},
+         version = CASE WHEN asset.change_id = $2::bigint THEN asset.version ELSE asset.version + 1 END
+    FROM import_matched AS m
+    LEFT JOIN LATERAL (SELECT * FROM computer WHERE workspace_id = $1 AND asset_id = m.asset_id LIMIT 1) AS c ON true
+   WHERE m.checked AND asset.workspace_id = $1 AND asset.id = m.asset_id
+     AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
+         IS DISTINCT FROM ROW(m.asset_id, ${COMPUTER_COLUMNS.map((name) => `m.${name}`).join(', ')})`;
+
+/** Writes the posture of existing computers. The first one of a computer does not count as an update of the record. */
 export const UPSERT_COMPUTERS = `
-  WITH posture AS (
   INSERT INTO computer AS c (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
   SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
     FROM import_matched AS m WHERE m.checked
       ON CONFLICT (workspace_id, asset_id) DO UPDATE SET ${COMPUTER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
    WHERE ROW(${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
          IS DISTINCT FROM ROW(${COMPUTER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})
-  RETURNING c.*, xmax <> 0 AS was_there
-  ), told AS (
-    UPDATE asset SET posture = ${postureOf('posture')}, change_id = $2::bigint, updated_at = ${UPDATED_AT}, version = CASE WHEN asset.change_id = $2::bigint THEN asset.version ELSE asset.version + 1 END
-      FROM posture
-     WHERE asset.workspace_id = $1 AND asset.id = posture.asset_id
-  )
-  SELECT asset_id, was_there FROM posture`;
+  RETURNING asset_id, xmax <> 0 AS was_there`;
 
 /** Updates tag rows of locked assets. Leaves customer tags alone that were set through the API. */
 export const UNTAG_CHANGED = `

@@ -204,9 +204,9 @@ export class StagingConnection {
     }
     if (created > 0) await client.query(sql.INSERT_NEW, [workspaceId, this.source, changeSetId]);
     if (checked > 0) {
+      await client.query(sql.TELL_COMPUTERS, [workspaceId, changeSetId]);
       const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(sql.UPSERT_COMPUTERS, [
         workspaceId,
-        changeSetId,
       ]);
       for (const { asset_id, was_there } of rows) if (was_there) updated.add(asset_id);
       this.hasChanged ||= rows.length > 0;
