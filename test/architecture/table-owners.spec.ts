@@ -34,7 +34,7 @@ const EXCEPTIONS: readonly { readonly part: string; readonly tables: readonly st
   },
   {
     part: 'inventory/changes',
-    tables: ['asset', 'asset_tag', 'computer', 'change_set', 'change_head'],
+    tables: ['asset', 'asset_tag', 'asset_version', 'computer', 'change_set', 'change_head'],
     because: 'a purge finds removed assets by their place in the feed, and deletes them with their rows',
   },
   {
