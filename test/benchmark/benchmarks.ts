@@ -2,6 +2,7 @@ import { benchmarkAuth } from './auth/auth-benchmark';
 import type { BenchmarkName } from './catalogue';
 import { benchmarkFilters } from './filters/filters-benchmark';
 import type { Findings } from './findings';
+import { benchmarkHistory } from './history/history-benchmark';
 import { benchmarkImports } from './imports/imports-benchmark';
 import { benchmarkPaths } from './paths/paths-benchmark';
 import { benchmarkPeers } from './peers/peers-benchmark';
@@ -21,6 +22,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, (setting: Setting) => Pr
   workspaces: benchmarkWorkspaces,
   import: benchmarkImports,
   tickets: benchmarkTickets,
+  history: benchmarkHistory,
   filters: benchmarkFilters,
   streams: benchmarkStreams,
 };

@@ -109,6 +109,31 @@ export const TARGETS = {
     what: 'an import of new records, against the same without change sets',
     bound: { atMost: 1.1 },
   },
+  'history-update': {
+    benchmark: 'history',
+    what: 'a single update over HTTP, against the same without history',
+    bound: { atMost: 1.1 },
+  },
+  'history-bulk': {
+    benchmark: 'history',
+    what: 'a bulk of 100 over HTTP, against the same without history',
+    bound: { atMost: 1.25 },
+  },
+  'history-import-new': {
+    benchmark: 'history',
+    what: 'an import of new records, against the same without history',
+    bound: { atMost: 1.05 },
+  },
+  'history-import-unchanged': {
+    benchmark: 'history',
+    what: 'an import that changes nothing, against the same without history',
+    bound: { atMost: 1.05 },
+  },
+  'history-import-changed': {
+    benchmark: 'history',
+    what: 'an import of changed records, against the same without history',
+    bound: { atMost: 1.3 },
+  },
   'stream-floor': {
     benchmark: 'streams',
     what: 'speed of a stream of all assets, against the floor',

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,17 +8,16 @@ import type { Findings } from '../findings';
 import { assertAll, runImport, settle } from '../imports/imports-benchmark';
 import { writeInventory } from '../imports/inventory-file';
 import type { Setting } from '../setting';
-import { median, medianRatio, milliseconds } from '../statistics';
+import { median, medianRatio } from '../statistics';
 import type { TargetName } from '../targets';
 import { takeTurns } from '../turns';
-import { ServedApi } from '../updates/served-api';
+import { Writer } from '../updates/writer';
 import { withoutTickets } from './without-tickets';
 
 const BULK = 100;
 const TURNS = 4;
 const UPDATES_PER_TURN = 100;
 const BULKS_PER_TURN = 10;
-const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
 const VARIANTS = ['with tickets', 'without tickets'] as const;
 type Variant = (typeof VARIANTS)[number];
@@ -58,10 +56,7 @@ async function measureUpdates(
   say('  updates and bulks of 100: with and without tickets in turn');
   const writers = {} as Record<Variant, Writer>;
   for (const variant of VARIANTS) {
-    const database = databases[variant];
-    const api = await ServedApi.start(cluster, database, await database.workspace('M'));
-    writers[variant] = new Writer(api, await assetsOf(database));
-    await writers[variant].write(1, sizes.warmUpRequests / 10);
+    writers[variant] = await Writer.start(cluster, databases[variant], sizes.warmUpRequests / 10);
   }
   const inTurn = (count: number, times: number): Promise<Values> =>
     takeTurns(
@@ -74,42 +69,6 @@ async function measureUpdates(
   const bulks = await inTurn(BULK, BULKS_PER_TURN);
   for (const writer of Object.values(writers)) await writer.stop();
   return { updates, bulks };
-}
-
-async function assetsOf(database: BenchmarkDatabase): Promise<string[]> {
-  const { rows } = await database.admin.query<{ id: string }>(
-    'SELECT public_id AS id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** One client that sends one request at a time, and changes every asset in turn. */
-class Writer {
-  private sent = 0;
-  private asset = 0;
-
-  constructor(
-    private readonly api: ServedApi,
-    private readonly assets: readonly string[],
-  ) {}
-
-  /** Returns the median milliseconds of so many updates of `count` assets each. */
-  async write(count: number, times: number): Promise<number> {
-    const elapsed: number[] = [];
-    for (let time = 0; time < times; time += 1) {
-      this.sent += 1;
-      const ids = Array.from({ length: count }, () => this.assets[(this.asset += 1) % this.assets.length] as string);
-      const patch = { classification: CLASSIFICATIONS[this.sent % 4], description: `Reviewed ${this.sent}` };
-      const [path, body] = count === 1 ? [`/${ids[0]}`, patch] : ['', { ids, patch }];
-      const key = randomUUID();
-      elapsed.push(await milliseconds(() => this.api.patch(`/v1/inventory/assets${path}`, key, body, 'first')));
-    }
-    return median(elapsed);
-  }
-
-  stop(): Promise<void> {
-    return this.api.stop();
-  }
 }
 
 /** Each import creates the assets of a new workspace. */
