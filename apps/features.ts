@@ -17,5 +17,8 @@ export const schema: readonly SchemaPart[] = [
   ...FEATURES.map((feature) => feature.schema),
 ];
 
+/** Files of secrets that processes and commands need. */
+export const secretFiles = FEATURES.flatMap((feature) => feature.secretFiles ?? []);
+
 /** The entity classes of all tables. */
 export const entities = schema.flatMap((part) => part.entities);

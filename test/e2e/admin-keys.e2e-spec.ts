@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAdmin } from '../support/admin-command';
@@ -19,7 +19,6 @@ describe('admin keys', () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     environment = {
       SIGNING_KEYS_DIR: join(directory, 'signing'),
-      CURSOR_KEYS_FILE: join(directory, 'cursor.json'),
       SECRET_PEPPER_FILE: join(directory, 'pepper'),
       AUDIT_KEY_FILE: join(directory, 'audit'),
       NODE_ENV: 'production',
@@ -31,9 +30,9 @@ describe('admin keys', () => {
   });
 
   it('refuses to rotate or remove before init', async () => {
-    expectFault(await run('rotate', 'signing'), 1, /holds no key \(\*\.pem\); run: admin keys init/);
-    expectFault(await run('rotate', 'cursor'), 1, /does not exist; run: admin keys init/);
-    expectFault(await run('rotate', 'checkpoint'), 1, /holds no key \(\*\.checkpoint\.pem\); run: admin keys init/);
+    for (const use of ['signing', 'cursor', 'checkpoint']) {
+      expectFault(await run('rotate', use), 1, /SIGNING_KEYS_DIR names .* which holds no key; run: admin keys init/);
+    }
     expectFault(await run('remove', 'none', '--yes'), 1, /no signing, cursor or checkpoint key "none"/);
     documentOf(await run('init', '--json'));
   });
@@ -62,18 +61,18 @@ describe('admin keys', () => {
     }
     expect(first?.['kid']).toBe(kidsOf(items, 'signing')[2]);
 
-    const { SIGNING_KEYS_DIR = '', CURSOR_KEYS_FILE = '' } = environment;
-    const files = readdirSync(SIGNING_KEYS_DIR).filter((name) => name.endsWith('.pem'));
+    const { SIGNING_KEYS_DIR = '' } = environment;
+    const files = readdirSync(SIGNING_KEYS_DIR);
+    const cursorKeys = kidsOf(items, 'cursor').map((kid) => `${kid}.cursor.key`);
     const expected = [
       ...kidsOf(items, 'signing').map((kid) => `${kid}.pem`),
       ...kidsOf(items, 'checkpoint').map((kid) => `${kid}.checkpoint.pem`),
+      ...cursorKeys,
     ];
     expect(files.sort()).toEqual(expected.sort());
-    for (const path of [CURSOR_KEYS_FILE, ...files.map((name) => join(SIGNING_KEYS_DIR, name))]) {
-      expect(statSync(path).mode & 0o777).toBe(0o600);
-    }
-    const { keys } = JSON.parse(readFileSync(CURSOR_KEYS_FILE, 'utf8')) as { keys: Row[] };
-    for (const { stdout } of made) for (const { secret } of keys) expect(stdout).not.toContain(secret as string);
+    for (const name of files) expect(statSync(join(SIGNING_KEYS_DIR, name)).mode & 0o777).toBe(0o600);
+    const secrets = cursorKeys.map((name) => readFileSync(join(SIGNING_KEYS_DIR, name), 'utf8').trim());
+    for (const { stdout } of made) for (const secret of secrets) expect(stdout).not.toContain(secret);
   });
 
   it('removes a key only with confirmation, and never the last one of its kind', async () => {
@@ -114,6 +113,31 @@ describe('admin keys', () => {
       { use: 'cursor', kid: newest, current: true },
       { use: 'checkpoint', kid: last, current: true },
     ]);
+  });
+
+  it('lists the keys of a CURSOR_KEYS_FILE of release 1.0.0, rotates and removes them', async () => {
+    const file = join(directory, 'cursor.json');
+    const secret = 'A'.repeat(43) + '=';
+    writeFileSync(file, JSON.stringify({ keys: [{ kid: '453ec5f1', secret, createdAt: '2026-01-01T00:00:00.000Z' }] }));
+    const old = { ...environment, CURSOR_KEYS_FILE: file };
+    const cursors = async () => {
+      const { items } = documentOf(await runAdmin(['keys', 'list', '--json'], old)) as { items: Row[] };
+      return items.filter(({ use }) => use === 'cursor').map(({ kid, current }) => [kid, current]);
+    };
+    for (const [kid] of await cursors()) {
+      if (kid !== '453ec5f1') rmSync(join(environment['SIGNING_KEYS_DIR'] ?? '', `${String(kid)}.cursor.key`));
+    }
+    expect(await cursors()).toEqual([['453ec5f1', true]]);
+    expectFault(await runAdmin(['keys', 'remove', '453ec5f1', '--yes'], old), 1, /is the last cursor key/);
+
+    const { kid } = documentOf(await runAdmin(['keys', 'rotate', 'cursor', '--json'], old));
+    expect(await cursors()).toEqual([
+      [kid, false],
+      ['453ec5f1', true],
+    ]);
+    const removed = await runAdmin(['keys', 'remove', '453ec5f1', '--yes', '--json'], old);
+    expect(documentOf(removed)).toEqual({ use: 'cursor', kid: '453ec5f1', removed: true });
+    expect(await cursors()).toEqual([[kid, true]]);
   });
 
   it.each(['rotate signing', 'rotate cursor', 'rotate checkpoint', 'remove'])(

@@ -16,7 +16,6 @@ const admin = (environment: Record<string, string>, ...words: string[]): Promise
 
 const keysIn = (directory: string) => ({
   SIGNING_KEYS_DIR: directory,
-  CURSOR_KEYS_FILE: join(directory, 'cursor.json'),
   SECRET_PEPPER_FILE: join(directory, 'pepper'),
   AUDIT_KEY_FILE: join(directory, 'audit'),
 });
@@ -291,7 +290,6 @@ describe('admin', () => {
       const production = {
         NODE_ENV: 'production',
         SIGNING_KEYS_DIR: join(keys, 'signing'),
-        CURSOR_KEYS_FILE: join(keys, 'cursor.json'),
         SECRET_PEPPER_FILE: join(keys, 'pepper'),
         AUDIT_KEY_FILE: join(keys, 'audit'),
       };
@@ -300,8 +298,8 @@ describe('admin', () => {
       expectFault(needsPepper, 1, /SECRET_PEPPER_FILE names .* which does not exist; run: admin keys init/);
 
       const { made } = documentOf(await admin(production, 'keys', 'init', '--json'));
-      const { SIGNING_KEYS_DIR, CURSOR_KEYS_FILE, SECRET_PEPPER_FILE, AUDIT_KEY_FILE } = production;
-      expect(made).toEqual([SIGNING_KEYS_DIR, CURSOR_KEYS_FILE, SECRET_PEPPER_FILE, AUDIT_KEY_FILE]);
+      const { SIGNING_KEYS_DIR, SECRET_PEPPER_FILE, AUDIT_KEY_FILE } = production;
+      expect(made).toEqual([SIGNING_KEYS_DIR, SECRET_PEPPER_FILE, AUDIT_KEY_FILE]);
       expect(documentOf(await admin(production, 'keys', 'init', '--json'))).toEqual({ made: [] });
       for (const path of made as string[]) expect(statSync(path).mode & 0o077).toBe(0);
 
@@ -312,13 +310,11 @@ describe('admin', () => {
         ['cursor', true],
         ['checkpoint', true],
       ]);
-      expect(readdirSync(production.SIGNING_KEYS_DIR)).toEqual(
-        expect.arrayContaining([`${String(items[0]?.['kid'])}.pem`, `${String(items[2]?.['kid'])}.checkpoint.pem`]),
-      );
-      const { keys: sealed } = JSON.parse(readFileSync(production.CURSOR_KEYS_FILE, 'utf8')) as {
-        keys: { secret: string }[];
-      };
-      expect(listed.stdout).not.toContain(sealed[0]?.secret);
+      const [signing, cursor, checkpoint] = items.map(({ kid }) => String(kid));
+      const files = [`${signing}.pem`, `${cursor}.cursor.key`, `${checkpoint}.checkpoint.pem`];
+      expect(readdirSync(SIGNING_KEYS_DIR).sort()).toEqual([...files].sort());
+      const secret = readFileSync(join(SIGNING_KEYS_DIR, `${cursor}.cursor.key`), 'utf8').trim();
+      expect(listed.stdout).not.toContain(secret);
     });
   });
 });

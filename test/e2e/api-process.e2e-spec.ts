@@ -100,7 +100,7 @@ describe('The API process', () => {
       try {
         const api = new ApiProcess({ ...environment, LOCAL_DIR: localDir, NODE_ENV: 'production' });
         expect(await api.exitCode()).toBe(1);
-        for (const name of ['SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE']) {
+        for (const name of ['SIGNING_KEYS_DIR', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE']) {
           expect(api.errors).toContain(`- ${name} is required when NODE_ENV=production`);
         }
       } finally {

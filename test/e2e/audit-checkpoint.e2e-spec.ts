@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CHECKPOINT_KEYS, TOKEN_KEYS, newPemKeyFile } from '#libs/platform/keys';
-import { SystemClock } from '#libs/platform/config';
+import { CHECKPOINT_KEYS, KEY_KINDS, TOKEN_KEYS } from '#libs/platform/keys';
 import { noteOf } from '../support/audit-verifier';
+import { putKey } from '../support/put-key';
 import { type TestApp, startApp, startInstance } from '../support/start-app';
 
 const PATH = '/v1/audit-events/checkpoint';
@@ -56,15 +56,11 @@ describe('GET /v1/audit-events/checkpoint', () => {
 
   it('returns 503 until there is a key, and when the tree was altered', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
-    const put = async (kind = TOKEN_KEYS): Promise<void> => {
-      const { name, content } = await newPemKeyFile(kind, new SystemClock());
-      writeFileSync(join(directory, name), content, { mode: 0o600 });
-    };
-    await put();
+    await putKey(TOKEN_KEYS, directory);
+    await putKey(KEY_KINDS.cursor, directory);
     const instance = await startInstance(app, {
       NODE_ENV: 'production',
       SIGNING_KEYS_DIR: directory,
-      CURSOR_KEYS_FILE: app.settings.cursorKeysFile,
       SECRET_PEPPER_FILE: app.settings.secretPepperFile,
       AUDIT_KEY_FILE: app.settings.auditKeyFile,
     });
@@ -77,7 +73,7 @@ describe('GET /v1/audit-events/checkpoint', () => {
         expect.stringContaining('(*.checkpoint.pem); admin keys init makes one'),
       );
 
-      await put(CHECKPOINT_KEYS);
+      await putKey(CHECKPOINT_KEYS, directory);
       for (const until = Date.now() + 30_000; Date.now() < until; await delay(200)) {
         if ((await client.get(PATH)).status === 200) break;
       }

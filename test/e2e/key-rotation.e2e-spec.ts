@@ -5,28 +5,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   CHECKPOINT_KEYS,
   type DatedKey,
+  KEY_KINDS,
   TOKEN_KEYS,
-  listCursorKeys,
-  listPemKeys,
-  newPemKeyFile,
-  removeCursorKey,
-  removePemKey,
-  rotateCursorKey,
-  rotatePemKey,
+  listKeys,
+  removeKey,
+  rotateKey,
   usedFrom,
 } from '#libs/platform/keys';
 import { FakeClock } from '../../libs/kernel/src/clock.fake';
-import { newCursorKeyFile } from '../../libs/platform/src/keys/cursor-keys';
+import { cursorKeyId } from '../../libs/platform/src/keys/cursor-keys';
 import { type ApiResponse, ApiClient, type PageBody } from '../support/api-client';
 import { ApiProcess } from '../support/api-process';
 import { makeFifo } from '../support/fifo';
 import { freePort } from '../support/free-port';
 import type { ArrangedApplication } from '../support/arrangement';
 import { decodeProtectedHeader } from '../support/jwt';
+import { putKey } from '../support/put-key';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startApp } from '../support/start-app';
 
 const PATH = '/v1/inventory/assets';
+const CURSOR_KEYS = KEY_KINDS.cursor;
 const ASSETS = 4;
 const UNLIMITED = '100000/100000';
 /** Keys are read again every 2 s; a busy machine may take longer. */
@@ -47,7 +46,6 @@ interface Issued {
 describe('Keys shared by two instances', () => {
   let directory: string;
   let signingKeysDir: string;
-  let cursorKeysFile: string;
   let oldSigning: string;
   let oldCursor: string;
   let app: TestApp;
@@ -60,20 +58,12 @@ describe('Keys shared by two instances', () => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     signingKeysDir = join(directory, 'signing');
-    cursorKeysFile = join(directory, 'cursor.json');
-    const anHourAgo = new FakeClock(Date.now() - 3_600_000);
-    const { name, content } = await newPemKeyFile(TOKEN_KEYS, anHourAgo);
+    const anHourAgo = Date.now() - 3_600_000;
     mkdirSync(signingKeysDir);
-    writeFileSync(join(signingKeysDir, name), content);
-    writeFileSync(cursorKeysFile, newCursorKeyFile(anHourAgo.now()));
-    oldSigning = (await listPemKeys(TOKEN_KEYS, signingKeysDir))[0]?.kid as string;
-    oldCursor = listCursorKeys(cursorKeysFile)[0]?.kid as string;
+    oldSigning = await putKey(TOKEN_KEYS, signingKeysDir, anHourAgo);
+    oldCursor = await putKey(CURSOR_KEYS, signingKeysDir, anHourAgo);
 
-    const common = {
-      SIGNING_KEYS_DIR: signingKeysDir,
-      CURSOR_KEYS_FILE: cursorKeysFile,
-      REDIS_URL: redisOfTheRun(),
-    };
+    const common = { SIGNING_KEYS_DIR: signingKeysDir, REDIS_URL: redisOfTheRun() };
     app = await startApp(common);
     const [port, managementPort] = [await freePort(), await freePort()];
     const instance = new ApiProcess({
@@ -158,8 +148,8 @@ describe('Keys shared by two instances', () => {
     const walking = client();
 
     const started = new FakeClock(Date.now() - 60_000 + LEFT_MS);
-    const signing = await rotatePemKey(TOKEN_KEYS, signingKeysDir, started);
-    const cursor = await rotateCursorKey(cursorKeysFile, started);
+    const signing = await rotateKey(TOKEN_KEYS, signingKeysDir, started);
+    const cursor = await rotateKey(CURSOR_KEYS, signingKeysDir, started);
     await eventually(async () => (await published()).length === 2);
     expect(await published()).toEqual([signing.kid, oldSigning]);
     await delay(usedFrom(cursor.createdAt) - Date.now() + 2_000);
@@ -168,7 +158,7 @@ describe('Keys shared by two instances', () => {
 
     expect(refused).toEqual([]);
     expectHandover(tokens, oldSigning, signing);
-    expectHandover(cursors, oldCursor, cursor);
+    expectHandover(cursors, cursorKeyId(oldCursor), { ...cursor, kid: cursorKeyId(cursor.kid) });
     const takenUp = app.logLines.filter(({ message }) => message === 'took up keys');
     expect(takenUp.map(({ use }) => use).sort()).toEqual(['cursor', 'signing']);
   });
@@ -186,7 +176,7 @@ describe('Keys shared by two instances', () => {
     expect(await accepts(heldToken)).toEqual([200, 200]);
     expect(kidOfToken(heldToken)).toBe(oldSigning);
 
-    await removePemKey(TOKEN_KEYS, signingKeysDir, oldSigning);
+    await removeKey(TOKEN_KEYS, signingKeysDir, oldSigning);
     await eventually(async () => (await accepts(heldToken)).every((status) => status === 401));
     const { body } = await new ApiClient(app.origin, heldToken).get(PATH);
     expect(body['code']).toBe('token_invalid');
@@ -196,14 +186,14 @@ describe('Keys shared by two instances', () => {
 
     const current = new ApiClient(app.origin, String(fresh.body['access_token']));
     const { pageInfo } = await current.page(PATH, { pageSize: '1' });
-    const sealedBy = kidOfCursor(pageInfo.endCursor as string);
-    const young = await rotateCursorKey(cursorKeysFile, new FakeClock(Date.now()));
-    await removeCursorKey(cursorKeysFile, oldCursor);
-    await removeCursorKey(cursorKeysFile, sealedBy);
+    const young = await rotateKey(CURSOR_KEYS, signingKeysDir, new FakeClock(Date.now()));
+    for (const { kid } of await listKeys(CURSOR_KEYS, signingKeysDir)) {
+      if (kid !== young.kid) await removeKey(CURSOR_KEYS, signingKeysDir, kid);
+    }
     const path = `${PATH}?pageSize=1&pageCursor=${pageInfo.endCursor}`;
     await eventually(async () => (await current.get(path)).body['code'] === 'invalid_cursor');
     const next = await current.page(PATH, { pageSize: '1' });
-    expect(kidOfCursor(next.pageInfo.endCursor as string)).toBe(young.kid);
+    expect(kidOfCursor(next.pageInfo.endCursor as string)).toBe(cursorKeyId(young.kid));
   });
 
   it('that are a named pipe cause a warning and block neither requests nor shutdown', async () => {
@@ -212,7 +202,6 @@ describe('Keys shared by two instances', () => {
     const port = await freePort();
     const instance = new ApiProcess({
       SIGNING_KEYS_DIR: keys,
-      CURSOR_KEYS_FILE: cursorKeysFile,
       DATABASE_URL: app.database.databaseUrl,
       LOCAL_DIR: app.settings.localDir,
       PORT: String(port),
@@ -234,14 +223,11 @@ describe('Keys shared by two instances', () => {
   it('without a checkpoint key start in production as before, warn, and load a key made later', async () => {
     const keys = join(directory, 'of-an-earlier-release');
     mkdirSync(keys);
-    for (const kid of await listPemKeys(TOKEN_KEYS, signingKeysDir)) {
-      cpSync(join(signingKeysDir, `${kid.kid}.pem`), join(keys, `${kid.kid}.pem`));
-    }
+    for (const kind of [TOKEN_KEYS, CURSOR_KEYS]) await putKey(kind, keys);
     const managementPort = await freePort();
     const instance = new ApiProcess({
       NODE_ENV: 'production',
       SIGNING_KEYS_DIR: keys,
-      CURSOR_KEYS_FILE: cursorKeysFile,
       SECRET_PEPPER_FILE: app.settings.secretPepperFile,
       AUDIT_KEY_FILE: app.settings.auditKeyFile,
       DATABASE_URL: app.database.databaseUrl,
@@ -257,8 +243,7 @@ describe('Keys shared by two instances', () => {
     expect(await types()).not.toContain('OKP');
     expect(instance.output).toContain('holds no key (*.checkpoint.pem); admin keys init makes one.');
 
-    const { name, content } = await newPemKeyFile(CHECKPOINT_KEYS, new FakeClock(Date.now()));
-    writeFileSync(join(keys, name), content);
+    await putKey(CHECKPOINT_KEYS, keys);
 
     await eventually(async () => (await types()).includes('OKP'));
     instance.signal('SIGINT');
@@ -271,7 +256,6 @@ describe('Keys shared by two instances', () => {
     writeFileSync(join(spoiled, 'key.pem'), '-----BEGIN PRIVATE KEY-----\nhunter2');
     const instance = new ApiProcess({
       SIGNING_KEYS_DIR: spoiled,
-      CURSOR_KEYS_FILE: cursorKeysFile,
       DATABASE_URL: app.database.databaseUrl,
       LOCAL_DIR: app.settings.localDir,
       PORT: String(await freePort()),
@@ -280,7 +264,7 @@ describe('Keys shared by two instances', () => {
     expect(await instance.exitCode()).toBe(1);
     expect(instance.errors).toBe(
       `Cannot start: SIGNING_KEYS_DIR: key.pem is no unencrypted RSA private key of at least 2048 bits. ` +
-        `It names ${spoiled}.\n`,
+        `SIGNING_KEYS_DIR names ${spoiled}.\n`,
     );
   });
 
@@ -289,7 +273,6 @@ describe('Keys shared by two instances', () => {
     const instance = new ApiProcess({
       NODE_ENV: 'production',
       SIGNING_KEYS_DIR: missing,
-      CURSOR_KEYS_FILE: cursorKeysFile,
       SECRET_PEPPER_FILE: missing,
       AUDIT_KEY_FILE: missing,
       DATABASE_URL: app.database.databaseUrl,

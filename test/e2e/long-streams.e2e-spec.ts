@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TOKEN_KEYS, newPemKeyFile, removePemKey } from '#libs/platform/keys';
-import { FakeClock } from '../../libs/kernel/src/clock.fake';
+import { TOKEN_KEYS, removeKey } from '#libs/platform/keys';
 import type { ArrangedApplication } from '../support/arrangement';
 import { decodeProtectedHeader } from '../support/jwt';
 import { type TestOperator, openOperator } from '../support/operator';
+import { putKey } from '../support/put-key';
 import { type TestApp, startApp } from '../support/start-app';
 import { StreamReader } from '../support/stream-reader';
 
@@ -28,7 +28,7 @@ describe('A long stream', () => {
 
   beforeAll(async () => {
     signingKeysDir = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
-    for (const hoursAgo of [2, 1]) await putKey(hoursAgo);
+    for (const hoursAgo of [2, 1]) await putKey(TOKEN_KEYS, signingKeysDir, Date.now() - hoursAgo * 3_600_000);
     app = await startApp({ SIGNING_KEYS_DIR: signingKeysDir });
     operator = await openOperator(app);
     workspace = await app.arrange.aWorkspace();
@@ -49,10 +49,6 @@ describe('A long stream', () => {
     reader?.leave();
   });
 
-  const putKey = async (hoursAgo: number): Promise<void> => {
-    const { name, content } = await newPemKeyFile(TOKEN_KEYS, new FakeClock(Date.now() - hoursAgo * 3_600_000));
-    writeFileSync(join(signingKeysDir, name), content);
-  };
   const newToken = async (clientSecret = application.clientSecret): Promise<string> => {
     const { body } = await app.client().requestToken({
       grant_type: 'client_credentials',
@@ -118,7 +114,7 @@ describe('A long stream', () => {
   it('is cut soon after the key that signed its token was removed', async () => {
     const requestId = await open();
 
-    await removePemKey(TOKEN_KEYS, signingKeysDir, decodeProtectedHeader(token)['kid'] as string);
+    await removeKey(TOKEN_KEYS, signingKeysDir, decodeProtectedHeader(token)['kid'] as string);
 
     expect(await outcomeWithin(NOTICED_MS, requestId)).toBe('withdrawn');
     await expectNoEnd();

@@ -1,12 +1,11 @@
 import {
-  CHECKPOINT_KEYS,
   type DatedKey,
+  KEY_KINDS,
   type KeyUse,
-  type PemKeyKind,
-  TOKEN_KEYS,
   keyInUse,
-  listCursorKeys,
-  listPemKeys,
+  listKeys as listKeyFiles,
+  newestFirst,
+  readCursorKeysFile,
 } from '#libs/platform/keys';
 import { type Settings } from '#libs/platform/config';
 
@@ -19,29 +18,21 @@ export interface ListedKey {
 }
 
 /** Lists keys by id, newest first for each use. Contains no key material. */
-export async function listKeys(settings: Settings): Promise<ListedKey[]> {
-  return [
-    ...listed('signing', await pemKeys(TOKEN_KEYS, settings.signingKeysDir)),
-    ...listed('cursor', listCursorKeys(settings.cursorKeysFile)),
-    ...listed('checkpoint', await pemKeys(CHECKPOINT_KEYS, settings.signingKeysDir)),
-  ];
-}
-
-async function pemKeys(kind: PemKeyKind, directory: string): Promise<DatedKey[]> {
-  try {
-    return await listPemKeys(kind, directory);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+export async function listKeys({ signingKeysDir, cursorKeysFile }: Settings): Promise<ListedKey[]> {
+  const listed: ListedKey[] = [];
+  for (const kind of Object.values(KEY_KINDS)) {
+    const { use } = kind;
+    const keys = await listKeyFiles(kind, signingKeysDir).catch(noneWithoutDirectory);
+    if (use === 'cursor') keys.push(...(await readCursorKeysFile(cursorKeysFile)));
+    const current = keyInUse(keys.sort(newestFirst), Date.now());
+    for (const key of keys) {
+      listed.push({ use, kid: key.kid, current: key === current, createdAt: new Date(key.createdAt) });
+    }
   }
+  return listed;
 }
 
-function listed(use: KeyUse, keys: readonly DatedKey[]): ListedKey[] {
-  const current = keyInUse(keys, Date.now());
-  return keys.map((key) => ({
-    use,
-    kid: key.kid,
-    current: key === current,
-    createdAt: new Date(key.createdAt),
-  }));
+function noneWithoutDirectory(error: NodeJS.ErrnoException): DatedKey[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
 }

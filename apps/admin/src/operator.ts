@@ -12,9 +12,9 @@ import type { Workspace } from '#libs/auth/operators';
 import { DatabaseModule } from '#libs/platform/database';
 import type { ProcessLogger } from '#libs/platform/observability';
 import { Settings } from '#libs/platform/config';
-import { makeMissingKeys, unreadableKey } from '#libs/platform/keys';
+import { makeMissingKeys } from '#libs/platform/keys';
 import { setTimeout as delay } from 'node:timers/promises';
-import { entities } from '../../features';
+import { entities, secretFiles } from '../../features';
 import { CommandFailed } from './command-faults';
 import type { Interruption } from './interruption';
 import { type OperatorDatabase, withDatabase } from './operator-database';
@@ -91,34 +91,16 @@ export async function operateOn<Result>(
   modules: readonly Type[],
   work: (operator: Operator) => Promise<Result>,
 ): Promise<Result> {
-  if (!settings.production) await makeMissingKeys(settings);
-  const context = await createContext(settings, migrationDatabaseUrl, modules);
+  if (!settings.production) await makeMissingKeys(settings, secretFiles);
+  const context = await NestFactory.createApplicationContext(
+    OperatorModule.forRoot(settings, migrationDatabaseUrl, modules),
+    { logger: await logger(settings.logLevel), abortOnError: false },
+  );
   try {
     return await interruption.outcomeOf(work(new Operator(context, interruption)));
   } finally {
     // Closing waits for connections in use, which interrupted work may never release.
     await Promise.race([context.close(), delay(3_000)]);
-  }
-}
-
-async function createContext(
-  settings: Settings,
-  databaseUrl: string,
-  modules: readonly Type[],
-): Promise<INestApplicationContext> {
-  try {
-    return await NestFactory.createApplicationContext(OperatorModule.forRoot(settings, databaseUrl, modules), {
-      logger: await logger(settings.logLevel),
-      abortOnError: false,
-    });
-  } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException;
-    const setting = new Map([
-      [settings.secretPepperFile, 'SECRET_PEPPER_FILE'],
-      [settings.auditKeyFile, 'AUDIT_KEY_FILE'],
-    ]).get(path ?? '');
-    if (setting === undefined) throw error;
-    throw new CommandFailed(unreadableKey(setting, path ?? '', code));
   }
 }
 

@@ -7,6 +7,7 @@ import { assertAccessDeclared } from '#libs/platform/http';
 import { assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
+import { secretFiles } from '../../features';
 import { serveApiDocument } from './api-document';
 import { AppModule } from './app.module';
 import { applyFirstSteps } from './request-pipeline';
@@ -20,8 +21,8 @@ export interface AppOptions {
 /** Creates the configured application, not yet listening. `main.ts` and every end-to-end test use it. */
 export async function createApp(settings: Settings, options: AppOptions = {}): Promise<NestExpressApplication> {
   const log = options.log ?? createLog({ level: settings.logLevel, format: settings.logFormat });
-  if (!settings.production) await makeMissingKeys(settings);
-  assertKeysReadable(settings);
+  if (!settings.production) await makeMissingKeys(settings, secretFiles);
+  assertKeysReadable(settings, secretFiles);
   const app = await NestFactory.create<NestExpressApplication>(
     await AppModule.forRoot(settings),
     new ApiServerAdapter(settings.baseUrl),

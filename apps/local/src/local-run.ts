@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { makeMissingKeys } from '#libs/platform/keys';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '#libs/local-postgres';
 import { type Settings, SettingsInvalid, isSet, loadSettingsWithoutDatabase } from '#libs/platform/config';
+import { secretFiles } from '../../features';
 import { banner } from './banner';
 import { credentialsFileOf } from './demo-access';
 import { prepareDemo } from './demo';
@@ -31,7 +32,10 @@ export async function runLocally(api: ServedApi, stop: StopRequest): Promise<num
 async function run(api: ServedApi, stop: StopRequest, postgres: Opened): Promise<number> {
   const settings = await readSettings(process.env);
   say('Setting up Postgres…');
-  const [connection] = await Promise.all([postgres.open(process.env, settings), makeMissingKeys(settings)]);
+  const [connection] = await Promise.all([
+    postgres.open(process.env, settings),
+    makeMissingKeys(settings, secretFiles),
+  ]);
   if (stop.isAsked) return 0;
   const credentials = await prepareDemo({ settings, ...connection, say, checkStopped: stop.check });
   if (stop.isAsked) return 0;

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { Settings, SystemClock, readSecretFileSync } from '#libs/platform/config';
+import { Settings, SystemClock } from '#libs/platform/config';
+import { readSecret } from '#libs/platform/keys';
+import { AUDIT_KEY } from './system/audit-key';
 import { AuditArchiveService } from './application/audit-archive.service';
 import { AuditRemovalService } from './application/audit-removal.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
@@ -16,7 +18,7 @@ import { RecordedEvents } from './typeorm/recorded-events';
 
 export const auditEvidence = {
   provide: AuditEvidence,
-  useFactory: (settings: Settings) => new AuditEvidenceSystem(readSecretFileSync(settings.auditKeyFile)),
+  useFactory: (settings: Settings) => new AuditEvidenceSystem(readSecret(AUDIT_KEY, settings)),
   inject: [Settings],
 };
 

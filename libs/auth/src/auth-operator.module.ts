@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AuditOperatorModule } from '#libs/audit/operators';
 import { RedisClient } from '#libs/platform/redis';
-import { Settings, readSecretFileSync } from '#libs/platform/config';
+import { Settings } from '#libs/platform/config';
+import { readSecret } from '#libs/platform/keys';
 import { ClientSecrets } from './domain/client-secrets.port';
 import { GrantCache } from './domain/grant-cache.port';
+import { PEPPER } from './system/pepper';
 import { GrantCacheRedis } from './redis/grant-cache.redis';
 import { ClientSecretsSystem } from './system/client-secrets.system';
 import { Applications } from './typeorm/applications';
@@ -12,7 +14,7 @@ import { Workspaces } from './typeorm/workspaces';
 
 export const clientSecrets = {
   provide: ClientSecrets,
-  useFactory: (settings: Settings) => new ClientSecretsSystem(readSecretFileSync(settings.secretPepperFile)),
+  useFactory: (settings: Settings) => new ClientSecretsSystem(readSecret(PEPPER, settings)),
   inject: [Settings],
 };
 

@@ -46,7 +46,7 @@ import { clientSecrets, grantCache } from './auth-operator.module';
     { provide: AccessTokenSigner, useClass: AccessTokenSignerJwt },
     {
       provide: SigningKeys,
-      useFactory: (settings: Settings, clock: Clock) => SigningKeys.open(settings.signingKeysDir, clock),
+      useFactory: (settings: Settings, clock: Clock) => new SigningKeys(settings.signingKeysDir, clock).open(),
       inject: [Settings, Clock],
     },
     {

@@ -35,7 +35,10 @@ export class PlatformModule {
       controllers: [HealthController, ProblemPagesController],
       providers: [
         { provide: Settings, useValue: settings },
-        { provide: CursorKeys, useFactory: () => CursorKeys.open(settings.cursorKeysFile, new SystemClock()) },
+        {
+          provide: CursorKeys,
+          useFactory: () => new CursorKeys(settings.signingKeysDir, settings.cursorKeysFile, new SystemClock()).open(),
+        },
         { provide: Cursors, useFactory: (keys: CursorKeys) => new Cursors(keys), inject: [CursorKeys] },
         {
           provide: KeyRereading,

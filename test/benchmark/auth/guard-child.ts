@@ -12,6 +12,7 @@ import { ApiServerAdapter } from '#libs/platform/http/server';
 import { Public, RequireScope } from '#libs/platform/http';
 import { type Settings, loadSettings } from '#libs/platform/config';
 import { createLog } from '#libs/platform/observability';
+import { secretFiles } from '../../../apps/features';
 import { AppModule } from '../../../apps/api/src/app.module';
 import { applyFirstSteps } from '../../../apps/api/src/request-pipeline';
 import { tellMeasurements } from '../measured-process';
@@ -34,7 +35,7 @@ class NothingController {
 }
 
 async function startNest(settings: Settings): Promise<Server> {
-  await makeMissingKeys(settings);
+  await makeMissingKeys(settings, secretFiles);
   const log = createLog({ level: settings.logLevel, format: settings.logFormat });
   const app = await NestFactory.create<NestExpressApplication>(
     rootModule(await AppModule.forRoot(settings)),

@@ -53,8 +53,8 @@ export class RandomPages {
         connections: 8,
       });
     }
-    const { cursorKeysFile } = loadSettings(apiEnvironment(cluster, database.databaseUrl));
-    const cursors = new Cursors(await CursorKeys.open(cursorKeysFile, new SystemClock()));
+    const { signingKeysDir, cursorKeysFile } = loadSettings(apiEnvironment(cluster, database.databaseUrl));
+    const cursors = new Cursors(await new CursorKeys(signingKeysDir, cursorKeysFile, new SystemClock()).open());
     return new RandomPages(api, cursors, clients);
   }
 

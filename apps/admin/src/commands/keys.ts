@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { Clock } from '#libs/kernel';
 import type { KeyUse } from '#libs/platform/keys';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
@@ -58,7 +57,8 @@ function rotateCommand(): Command {
 
 async function init(options: CommonOptions): Promise<void> {
   const { makeMissingKeys } = await import('#libs/platform/keys');
-  const made = await makeMissingKeys(await settings());
+  const { secretFiles } = await import('../../../features.js');
+  const made = await makeMissingKeys(await settings(), secretFiles);
   const text = made.length === 0 ? 'All keys exist.' : `Made:\n  ${made.join('\n  ')}`;
   await print({ json: { made }, text: () => text }, options);
 }
@@ -76,8 +76,9 @@ async function list(options: CommonOptions): Promise<void> {
 
 async function rotate(use: KeyUse, options: CommonOptions): Promise<void> {
   const { SystemClock } = await import('#libs/platform/config');
-  const { usedFrom } = await import('#libs/platform/keys');
-  const made = await (await keysOf(use)).rotate(new SystemClock());
+  const { KEY_KINDS, rotateKey, usedFrom } = await import('#libs/platform/keys');
+  const { signingKeysDir } = await settings();
+  const made = await rotateKey(KEY_KINDS[use], signingKeysDir, new SystemClock());
   const { kid } = made;
   const createdAt = new Date(made.createdAt).toISOString();
   const from = new Date(usedFrom(made.createdAt)).toISOString();
@@ -86,35 +87,20 @@ async function rotate(use: KeyUse, options: CommonOptions): Promise<void> {
 }
 
 async function remove(kid: string, options: CommonOptions): Promise<void> {
-  const { LastKey } = await import('#libs/platform/keys');
+  const { KEY_KINDS, LastKey, removeFromCursorKeysFile, removeKey } = await import('#libs/platform/keys');
   const { listKeys } = await import('../key-list.js');
-  const items = await listKeys(await settings());
+  const paths = await settings();
+  const items = await listKeys(paths);
   const use = items.find((item) => item.kid === kid)?.use;
   if (use === undefined) throw unknown(kid);
   if (items.filter((item) => item.use === use).length === 1) throw new LastKey(use, kid);
 
   const { question, removed: told } = WORDS[use];
   await confirm(`Remove the ${use} key ${kid}? ${question}`, options);
-  const removed = await (await keysOf(use)).remove(kid);
+  const isInFile = use === 'cursor' && (await removeFromCursorKeysFile(paths.cursorKeysFile, kid));
+  const removed = isInFile || (await removeKey(KEY_KINDS[use], paths.signingKeysDir, kid));
   if (!removed) throw unknown(kid);
   await print({ json: { use, kid, removed }, text: () => `Removed the ${use} key ${kid}. ${told}` }, options);
-}
-
-/** Returns the operations on the keys of one use. */
-async function keysOf(use: KeyUse) {
-  const keys = await import('#libs/platform/keys');
-  const { signingKeysDir, cursorKeysFile } = await settings();
-  if (use === 'cursor') {
-    return {
-      rotate: (clock: Clock) => keys.rotateCursorKey(cursorKeysFile, clock),
-      remove: (kid: string) => keys.removeCursorKey(cursorKeysFile, kid),
-    };
-  }
-  const kind = use === 'signing' ? keys.TOKEN_KEYS : keys.CHECKPOINT_KEYS;
-  return {
-    rotate: (clock: Clock) => keys.rotatePemKey(kind, signingKeysDir, clock),
-    remove: (kid: string) => keys.removePemKey(kind, signingKeysDir, kid),
-  };
 }
 
 async function settings() {

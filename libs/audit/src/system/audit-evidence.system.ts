@@ -2,7 +2,6 @@ import { type KeyObject, createHmac, createSecretKey, randomInt } from 'node:cry
 import { Injectable } from '@nestjs/common';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
-import { SHORTEST_AUDIT_KEY } from '#libs/platform/keys';
 import type { AuditCheckpoint } from '../domain/audit-checkpoint';
 import type { AuditEvent } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
@@ -20,10 +19,8 @@ export class AuditEvidenceSystem extends AuditEvidence {
   private time = 0;
   private count = 0;
 
-  /** The key is the key file byte for byte, like the pepper. */
   constructor(key: Buffer) {
     super();
-    if (key.length < SHORTEST_AUDIT_KEY) throw new Error(`AUDIT_KEY_FILE is shorter than ${SHORTEST_AUDIT_KEY} bytes.`);
     this.key = createSecretKey(key);
   }
 

@@ -1,29 +1,26 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CHECKPOINT_KEYS, TOKEN_KEYS, newPemKeyFile, rotatePemKey } from '#libs/platform/keys';
+import { CHECKPOINT_KEYS, TOKEN_KEYS, rotateKey } from '#libs/platform/keys';
 import { FakeClock } from '../../../kernel/src/clock.fake';
+import { putKey } from '../../../../test/support/put-key';
 import { CheckpointKeys } from './checkpoint-keys';
 
 describe('CheckpointKeys', () => {
   let directory: string;
   let clock: FakeClock;
   let keys: CheckpointKeys;
-  let tokenKey: { readonly name: string; readonly content: string };
-  const put = async (): Promise<string> => {
-    const { name, content } = await newPemKeyFile(CHECKPOINT_KEYS, clock);
-    writeFileSync(join(directory, name), content);
-    return name.slice(0, -CHECKPOINT_KEYS.suffix.length);
-  };
+  let tokenKey: string;
+  const put = () => putKey(CHECKPOINT_KEYS, directory, clock.now());
 
   beforeAll(async () => {
-    tokenKey = await newPemKeyFile(TOKEN_KEYS, new FakeClock(Date.UTC(2026, 0, 1)));
+    tokenKey = await TOKEN_KEYS.generate();
   });
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     clock = new FakeClock(Date.UTC(2026, 0, 1));
     keys = new CheckpointKeys(directory, clock);
-    writeFileSync(join(directory, tokenKey.name), tokenKey.content);
+    writeFileSync(join(directory, '20260101T000000000Z-00000001.pem'), tokenKey);
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
@@ -45,7 +42,7 @@ describe('CheckpointKeys', () => {
   it('signs with a new key after a minute, and publishes the old one for kept checkpoints', async () => {
     const old = await put();
     await keys.reread();
-    const { kid } = await rotatePemKey(CHECKPOINT_KEYS, directory, clock);
+    const { kid } = await rotateKey(CHECKPOINT_KEYS, directory, clock);
     await keys.reread();
     expect(keys.inUse()?.kid).toBe(old);
     clock.advance(60_001);
@@ -55,7 +52,7 @@ describe('CheckpointKeys', () => {
   });
 
   it('refuses keys of another algorithm under its names', async () => {
-    writeFileSync(join(directory, 'other.checkpoint.pem'), tokenKey.content);
+    writeFileSync(join(directory, 'other.checkpoint.pem'), tokenKey);
     const { faults } = await keys.reread();
     expect(faults).toEqual(['SIGNING_KEYS_DIR: other.checkpoint.pem is no unencrypted Ed25519 private key.']);
   });

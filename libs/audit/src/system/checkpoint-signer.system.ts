@@ -18,7 +18,7 @@ export class CheckpointSignerSystem extends CheckpointSigner {
     if (!key) {
       throw new DomainError('service_unavailable', 'There is no key for checkpoints yet.');
     }
-    return signCheckpoint({ origin: `${this.host}/audit/${workspaceId}`, size, root }, key);
+    return signCheckpoint({ origin: `${this.host}/audit/${workspaceId}`, size, root }, key.material);
   }
 }
 

@@ -28,7 +28,7 @@ describe('Access tokens', () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     put(OLD);
     clock = new FakeClock(Date.UTC(2026, 0, 1));
-    keys = await SigningKeys.open(directory, clock);
+    keys = await new SigningKeys(directory, clock).open();
     const url = 'https://api.example.test';
     const settings = { baseUrl: url, tokenAudience: url, accessTokenTtlSeconds: 3600 } as Settings;
     signer = new AccessTokenSignerJwt(new JwtService({}), keys, settings, clock);

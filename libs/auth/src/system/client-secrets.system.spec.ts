@@ -3,11 +3,7 @@ import { crc32 } from 'node:zlib';
 import { ClientSecretsSystem } from './client-secrets.system';
 
 describe('Client secrets', () => {
-  it('require a pepper of at least 16 bytes', () => {
-    for (const length of [0, 15])
-      expect(() => new ClientSecretsSystem(Buffer.alloc(length))).toThrow(
-        'SECRET_PEPPER_FILE is shorter than 16 bytes.',
-      );
+  it('have the digest that was returned beside them', () => {
     const secrets = new ClientSecretsSystem(Buffer.alloc(16));
     const { secret, digest } = secrets.newSecret();
     expect(secrets.digest(secret)).toEqual(digest);

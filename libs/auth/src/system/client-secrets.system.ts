@@ -1,7 +1,6 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { crc32 } from 'node:zlib';
-import { SHORTEST_PEPPER } from '#libs/platform/keys';
 import { ClientSecrets } from '../domain/client-secrets.port';
 
 /** Both slots of a rotation are always compared, in use or not. */
@@ -14,11 +13,8 @@ const NO_DIGEST = Buffer.alloc(32);
  */
 @Injectable()
 export class ClientSecretsSystem extends ClientSecrets {
-  /** The pepper is the pepper file byte for byte. */
   constructor(private readonly pepper: Buffer) {
     super();
-    if (pepper.length < SHORTEST_PEPPER)
-      throw new Error(`SECRET_PEPPER_FILE is shorter than ${SHORTEST_PEPPER} bytes.`);
   }
 
   newClientId(): string {

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TicketFiles } from '#libs/platform/keys';
+import { createOnce } from '#libs/platform/config';
 import { EmbeddedPostgresFault } from '../embedded-postgres-fault';
 import { formatIdentity, isAlive, ownIdentity, parseIdentity } from './process-identity';
 
@@ -8,7 +9,10 @@ const POLL_MILLISECONDS = 15;
 
 /**
  * Runs `work` while no other process, and no other call in this process, runs under the same directory's lock.
- * A ticket names its holder. It is free once its holder died.
+ *
+ * The directory holds numbered tickets, of which the highest is the lock. A ticket names its holder. It is free once it
+ * is empty or its holder died. Taking the lock means creating the next number, which only one process can do, so of two
+ * that see the same crashed holder one wins. The last ticket stays, because numbers must not repeat.
  */
 export async function withProcessLock<T>(
   directory: string,
@@ -16,21 +20,20 @@ export async function withProcessLock<T>(
   patience: { waitAtMostSeconds: number; onLongWait?: (holderPid: number) => void },
 ): Promise<T> {
   mkdirSync(directory, { recursive: true });
-  const tickets = new TicketFiles(directory);
   const started = Date.now();
   let announced = false;
   for (;;) {
-    const highest = tickets.highest();
-    const content = highest === 0 ? '' : tickets.read(highest);
-    if (isFree(content) && tickets.take(highest + 1, formatIdentity(ownIdentity()))) {
+    const highest = Math.max(0, ...ticketsIn(directory));
+    const holder = highest === 0 ? FREE : holderOf(join(directory, String(highest)));
+    if (!isHeld(holder) && take(directory, highest + 1)) {
       try {
         return await work();
       } finally {
-        tickets.release(highest + 1);
+        writeFileSync(join(directory, String(highest + 1)), FREE);
       }
     }
     const waitedSeconds = (Date.now() - started) / 1000;
-    const holderPid = parseIdentity(content ?? '')?.pid;
+    const holderPid = parseIdentity(holder)?.pid;
     if (waitedSeconds > patience.waitAtMostSeconds) {
       throw new EmbeddedPostgresFault(
         `Process ${holderPid ?? 'unknown'} has been starting or stopping the embedded Postgres for more than ` +
@@ -45,9 +48,40 @@ export async function withProcessLock<T>(
   }
 }
 
-/** Null: the ticket vanished between listing and reading, so look again. */
-function isFree(content: string | null): boolean {
-  if (content === null) return false;
-  const holder = parseIdentity(content);
-  return holder === null || !isAlive(holder);
+const FREE = '';
+
+function ticketsIn(directory: string): number[] {
+  return readdirSync(directory)
+    .filter((name) => /^[1-9][0-9]*$/.test(name))
+    .map(Number);
+}
+
+/** A ticket that has vanished since it was listed is free: the next number exists, so it cannot be taken. */
+function holderOf(ticket: string): string {
+  try {
+    return readFileSync(ticket, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return FREE;
+    throw error;
+  }
+}
+
+function isHeld(holder: string): boolean {
+  const identity = parseIdentity(holder);
+  return identity !== null && isAlive(identity);
+}
+
+/** Takes the lock by its next number. Returns false when another process was first. */
+function take(directory: string, ticket: number): boolean {
+  // Not secret: commands of other users read it.
+  const path = join(directory, String(ticket));
+  if (!createOnce(path, formatIdentity(ownIdentity()), { mode: 0o644 })) return false;
+  const others = ticketsIn(directory).filter((other) => other !== ticket);
+  // The number was used and removed meanwhile: a later ticket exists.
+  if (others.some((other) => other > ticket)) {
+    rmSync(path, { force: true });
+    return false;
+  }
+  for (const old of others) rmSync(join(directory, String(old)), { force: true });
+  return true;
 }

@@ -1,6 +1,6 @@
 export { API_VERSION } from './api-version';
 export { OPERATOR_NAME_RULE, isOperatorName } from './operator-name';
-export { readSecretFileSync } from './secret-file';
+export { createOnce, readSecretFileSync } from './secret-file';
 export { Settings, SettingsInvalid, isSet, loadSettings, loadSettingsWithoutDatabase } from './settings';
 export { meaningOf, settingsSchema } from './settings-schema';
 export { SystemClock } from './system-clock';

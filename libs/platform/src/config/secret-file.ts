@@ -1,20 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import {
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
+  fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
-  renameSync,
   rmSync,
   type Stats,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** O_NONBLOCK: opening a pipe must not wait for a writer. */
 const READING = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -48,26 +48,28 @@ function assertRegular(path: string, file: Stats): void {
 }
 
 /**
- * Replaces a file of secrets atomically and flushes it to disk: readers see the old file or the new one, never a part.
- * The new file gets the owner and mode of `model`, so its readers can read it even when root writes it.
- * Callers hold the key lock, so a draft left by a crash is simply overwritten.
+ * Creates a file together with its content, flushed to disk, unless it exists. Of several processes exactly one creates
+ * it. `like` gives mode and owner. By default only the own user can read the file.
  */
-export function replaceSecretFile(path: string, content: string, model: string): void {
-  const draft = join(dirname(path), '.keys-draft');
-  // A draft left by a crash may belong to another user.
-  rmSync(draft, { force: true });
+export function createOnce(path: string, content: string, like: Partial<Stats> = {}): boolean {
+  const draft = join(dirname(path), `.${basename(path)}-${randomUUID()}`);
   const file = openSync(draft, 'wx', 0o600);
   try {
     writeFileSync(file, content);
-    const { uid, gid, mode } = statSync(model);
-    giveTo(draft, uid, gid);
-    chmodSync(draft, mode & 0o666);
+    const { mode = 0o600, uid, gid } = like;
+    if (uid !== undefined && gid !== undefined) giveTo(file, uid, gid);
+    fchmodSync(file, mode & 0o666);
     fsyncSync(file);
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   } finally {
     closeSync(file);
+    rmSync(draft, { force: true });
   }
-  renameSync(draft, path);
   syncDirectory(dirname(path));
+  return true;
 }
 
 /** Deletes a file of secrets and flushes the directory. */
@@ -76,11 +78,11 @@ export function removeSecretFile(path: string): void {
   syncDirectory(dirname(path));
 }
 
-function giveTo(path: string, uid: number, gid: number): void {
-  const own = statSync(path);
+function giveTo(file: number, uid: number, gid: number): void {
+  const own = fstatSync(file);
   if (own.uid === uid && own.gid === gid) return;
   try {
-    chownSync(path, uid, gid);
+    fchownSync(file, uid, gid);
   } catch (error) {
     // Only root can change the owner. Any other user must make the key readable for the API.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;

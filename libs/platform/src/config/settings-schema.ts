@@ -135,11 +135,11 @@ export const settingsSchema = z.object({
     .default(3600)
     .register(meanings, { meaning: 'lifetime of a token, at least 1' }),
   SIGNING_KEYS_DIR: path.optional().register(meanings, {
-    meaning: 'RSA keys, one PEM file each; required when `NODE_ENV=production`',
+    meaning: '[keys](keys.md) of tokens, page cursors and checkpoints; required when `NODE_ENV=production`',
     derivedDefault: '`LOCAL_DIR/keys/signing`',
   }),
   CURSOR_KEYS_FILE: path.optional().register(meanings, {
-    meaning: 'keys that seal page cursors; required when `NODE_ENV=production`',
+    meaning: 'cursor keys of release 1.0.0, if any; the next release no longer reads it',
     derivedDefault: '`LOCAL_DIR/keys/cursor.json`',
   }),
   SECRET_PEPPER_FILE: path.optional().register(meanings, {
@@ -218,7 +218,7 @@ export function meaningOf(name: keyof typeof settingsSchema.shape): SettingMeani
   return meaning;
 }
 
-const KEY_SETTINGS = ['SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const;
+const KEY_SETTINGS = ['SIGNING_KEYS_DIR', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const;
 
 /**
  * Checks that involve two settings. They run even when single settings are invalid, so one start reports every fault.

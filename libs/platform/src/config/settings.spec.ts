@@ -116,7 +116,7 @@ describe('Settings', () => {
   });
 
   it('require keys in production', () => {
-    const keys = { SIGNING_KEYS_DIR: '/k', CURSOR_KEYS_FILE: '/c', SECRET_PEPPER_FILE: '/p', AUDIT_KEY_FILE: '/a' };
+    const keys = { SIGNING_KEYS_DIR: '/k', SECRET_PEPPER_FILE: '/p', AUDIT_KEY_FILE: '/a' };
     expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production' })).toEqual(
       Object.keys(keys).map(
         (name) => `${name} is required when NODE_ENV=production: set its path, then run admin keys init`,
@@ -126,7 +126,7 @@ describe('Settings', () => {
   });
 
   it('require Redis in production beside several instances', () => {
-    const keys = { SIGNING_KEYS_DIR: '/k', CURSOR_KEYS_FILE: '/c', SECRET_PEPPER_FILE: '/p', AUDIT_KEY_FILE: '/a' };
+    const keys = { SIGNING_KEYS_DIR: '/k', SECRET_PEPPER_FILE: '/p', AUDIT_KEY_FILE: '/a' };
     const production = { DATABASE_URL, NODE_ENV: 'production', ...keys };
     expect(faultsOf({ ...production, REPLICAS: '2' })).toEqual([
       'REDIS_URL is required when REPLICAS is over 1 and NODE_ENV=production',
@@ -138,7 +138,7 @@ describe('Settings', () => {
 
   it('require keys in production even when another setting is invalid', () => {
     expect(faultsOf({ NODE_ENV: 'production', PORT: 'x' }).map((fault) => fault.split(' ')[0])).toEqual([
-      ...['PORT', 'DATABASE_URL', 'SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'],
+      ...['PORT', 'DATABASE_URL', 'SIGNING_KEYS_DIR', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'],
     ]);
     const otherRole = { DATABASE_URL, DATABASE_REPLICA_URLS: 'postgres://postgres:x@one/compliance' };
     expect(faultsOf({ ...otherRole, REPLICAS: '0' })).toHaveLength(2);

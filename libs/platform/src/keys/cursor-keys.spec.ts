@@ -1,90 +1,140 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import { makeFifo } from '../../../../test/support/fifo';
-import { listCursorKeys, removeCursorKey, rotateCursorKey } from './cursor-key-file';
-import { CursorKeys, newCursorKeyFile } from './cursor-keys';
+import { putKey } from '../../../../test/support/put-key';
+import { CursorKeys, cursorKeyId } from './cursor-keys';
+import { removeFromCursorKeysFile } from './cursor-keys-file';
+import { listKeys, removeKey, rotateKey } from './key-files';
+import { CURSOR_KEYS } from './key-kinds';
+
+const HOUR = 3_600_000;
 
 describe('CursorKeys', () => {
   let directory: string;
-  let file: string;
   let clock: FakeClock;
-  let first: string;
-  let instance: CursorKeys;
+  const fileOf1_0 = () => join(directory, 'cursor.json');
+  const path = (kid: string) => join(directory, `${kid}.cursor.key`);
+  const open = () => new CursorKeys(directory, fileOf1_0(), clock).open();
+  /** Writes CURSOR_KEYS_FILE as release 1.0.0 did. */
+  const putFileOf1_0 = (...kids: readonly string[]) => {
+    const createdAt = new Date(clock.now() - HOUR).toISOString();
+    const keys = kids.map((kid) => ({ kid, secret: randomBytes(32).toString('base64'), createdAt }));
+    writeFileSync(fileOf1_0(), JSON.stringify({ keys }, null, 2), { mode: 0o640 });
+  };
 
-  beforeEach(async () => {
+  beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
-    file = join(directory, 'cursor.json');
-    clock = new FakeClock();
-    writeFileSync(file, newCursorKeyFile(clock.now()), { mode: 0o600 });
-    instance = await CursorKeys.open(file, clock);
-    first = instance.current().kid;
+    clock = new FakeClock(Date.UTC(2026, 0, 1));
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('accepts a new key at once, and uses it when every instance must know it', async () => {
-    clock.advance(3_600_000);
-    const { kid } = await rotateCursorKey(file, clock);
-    expect(instance.find(kid)).toBeNull();
+  it('accept a new key at once, and use it when every instance must know it', async () => {
+    const first = await putKey(CURSOR_KEYS, directory, clock.now() - HOUR);
+    const instance = await open();
+    const { kid } = await rotateKey(CURSOR_KEYS, directory, clock);
+    expect(instance.find(cursorKeyId(kid))).toBeNull();
     expect(await instance.reread()).toEqual({ kids: [kid, first], faults: [] });
     clock.advance(59_999);
-    expect(instance.find(kid)).not.toBeNull();
-    expect(instance.current().kid).toBe(first);
+    expect(instance.find(cursorKeyId(kid))).not.toBeNull();
+    expect(instance.current().id).toBe(cursorKeyId(first));
     clock.advance(1);
-    expect(instance.current().kid).toBe(kid);
-    expect(instance.find(first)).not.toBeNull();
+    expect(instance.current().id).toBe(cursorKeyId(kid));
+    expect(instance.find(cursorKeyId(first))).not.toBeNull();
   });
 
-  it('uses a key only after other instances can have read it, even if a slow clock made it', async () => {
-    clock.advance(3_600_000);
-    const { kid } = await rotateCursorKey(file, new FakeClock(clock.now() - 600_000));
-    await instance.reread();
-    clock.advance(9_999);
-    await instance.reread();
-    expect(instance.current().kid).toBe(first);
-    clock.advance(1);
-    expect(instance.current().kid).toBe(kid);
-    expect((await CursorKeys.open(file, clock)).current().kid).toBe(kid);
-  });
-
-  it('drops a removed key and continues with the next at once', async () => {
-    const { kid } = await rotateCursorKey(file, clock);
-    expect(await removeCursorKey(file, first)).toBe(true);
-    expect(await instance.reread()).toEqual({ kids: [kid], faults: [] });
-    expect([instance.find(first), instance.current().kid]).toEqual([null, kid]);
-    expect(await removeCursorKey(file, first)).toBe(false);
-    await expect(removeCursorKey(file, kid)).rejects.toThrow(/last cursor key/);
-  });
-
-  it('loses none of many concurrently made keys, and keeps their permissions', async () => {
-    chmodSync(file, 0o640);
-    const made = await Promise.all(Array.from({ length: 10 }, () => rotateCursorKey(file, clock)));
-    const kids = listCursorKeys(file).map(({ kid }) => kid);
+  it('lose none of many concurrently made keys, which take owner and mode of any key in the directory', async () => {
+    const first = await putKey(CURSOR_KEYS, directory, clock.now());
+    chmodSync(path(first), 0o640);
+    const made = await Promise.all(Array.from({ length: 10 }, () => rotateKey(CURSOR_KEYS, directory, clock)));
+    const kids = (await listKeys(CURSOR_KEYS, directory)).map(({ kid }) => kid);
     expect([...kids].sort()).toEqual([first, ...made.map(({ kid }) => kid)].sort());
-    expect(statSync(file).mode & 0o777).toBe(0o640);
-    expect(readdirSync(directory)).toEqual(['.keys-lock-10', 'cursor.json']);
-  });
-
-  it('ignores the leftovers of a crash: a draft and a held lock', async () => {
-    writeFileSync(join(directory, '.keys-draft'), '{"keys":[{"kid"', { mode: 0o400 });
-    writeFileSync(join(directory, '.keys-lock-1'), 'held\n');
-    const { kid } = await rotateCursorKey(file, clock);
-    expect(await instance.reread()).toEqual({ kids: [kid, first], faults: [] });
-    expect(readdirSync(directory)).toEqual(['.keys-lock-2', 'cursor.json']);
+    for (const kid of kids) expect(statSync(path(kid)).mode & 0o777).toBe(0o640);
   });
 
   it.each([
-    ['half written', () => writeFileSync(file, readFileSync(file, 'utf8').slice(0, 60)), /not a file of cursor keys/],
-    ['empty', () => writeFileSync(file, ''), /not a file of cursor keys/],
-    ['away', () => rmSync(file), /does not exist; admin keys init makes one/],
-    ['a pipe', () => (rmSync(file), makeFifo(file)), /cannot be read \(not a regular file\)/],
-    ['unreadable', () => (rmSync(file), mkdirSync(file)), /cannot be read \(EISDIR\)/],
-  ])('keeps its keys while the file is %s, while a starting process exits', async (_how, spoil, why) => {
+    ['half a key', () => writeFileSync(path('x'), randomBytes(16).toString('base64'))],
+    ['no base64', () => writeFileSync(path('x'), 'hunter2'.repeat(6))],
+  ])('that are %s stop a starting process, which quotes nothing of them', async (_what, spoil) => {
+    await putKey(CURSOR_KEYS, directory, clock.now());
     spoil();
-    const { kids, faults } = await instance.reread();
-    expect([kids, faults]).toEqual([[first], [expect.stringMatching(why)]]);
-    expect(instance.current().kid).toBe(first);
-    await expect(CursorKeys.open(file, clock)).rejects.toThrow(why);
+    await expect(open()).rejects.toThrow(
+      `SIGNING_KEYS_DIR: x.cursor.key is no cursor key: 32 bytes in base64. SIGNING_KEYS_DIR names ${directory}.`,
+    );
+  });
+
+  describe('of release 1.0.0', () => {
+    const [OLD, OLDER] = ['453ec5f1', '00c0ffee'] as const;
+
+    it('seal cursors until a minute after a key of this release was made, and stay accepted', async () => {
+      putFileOf1_0(OLD);
+      const instance = await open();
+      const { secret } = instance.current();
+      expect(instance.current().id).toBe(OLD);
+      const kid = await putKey(CURSOR_KEYS, directory, clock.now());
+      expect(await instance.reread()).toEqual({ kids: [kid, OLD], faults: [] });
+      expect(instance.current().id).toBe(OLD);
+      clock.advance(60_000);
+      expect(instance.current().id).toBe(cursorKeyId(kid));
+      expect(instance.find(OLD)?.secret).toEqual(secret);
+    });
+
+    it('stay accepted from files of their own names', async () => {
+      putFileOf1_0(OLD);
+      const { secret } = (await open()).current();
+      rmSync(fileOf1_0());
+      writeFileSync(path(OLD), secret.toString('base64'));
+      expect((await open()).find(OLD)?.secret).toEqual(secret);
+    });
+
+    it('are removed one by one, and the file with the last', async () => {
+      const kid = await putKey(CURSOR_KEYS, directory, clock.now());
+      putFileOf1_0(OLD, OLDER);
+      const instance = await open();
+      expect(await removeFromCursorKeysFile(fileOf1_0(), OLD)).toBe(true);
+      expect([(await instance.reread()).kids, instance.find(OLD)]).toEqual([[kid, OLDER], null]);
+      expect(statSync(fileOf1_0()).mode & 0o777).toBe(0o640);
+      expect(await removeFromCursorKeysFile(fileOf1_0(), OLD)).toBe(false);
+      expect(await removeFromCursorKeysFile(fileOf1_0(), OLDER)).toBe(true);
+      expect(existsSync(fileOf1_0())).toBe(false);
+      expect(await instance.reread()).toEqual({ kids: [kid], faults: [] });
+      await expect(removeKey(CURSOR_KEYS, directory, kid)).rejects.toThrow(/last cursor key that can be used/);
+    });
+
+    it.each([
+      [
+        'half written',
+        () => writeFileSync(fileOf1_0(), readFileSync(fileOf1_0(), 'utf8').slice(0, 60)),
+        /not a file of cursor/,
+      ],
+      ['empty', () => writeFileSync(fileOf1_0(), ''), /is not a file of cursor keys/],
+      ['a pipe', () => (rmSync(fileOf1_0()), makeFifo(fileOf1_0())), /cannot be read \(not a regular file\)/],
+      ['unreadable', () => (rmSync(fileOf1_0()), mkdirSync(fileOf1_0())), /cannot be read \(EISDIR\)/],
+      [
+        'of a short key',
+        () =>
+          writeFileSync(
+            fileOf1_0(),
+            '{"keys":[{"kid":"00000000","secret":"AAAA","createdAt":"2026-01-01T00:00:00Z"}]}',
+          ),
+        /32 bytes/,
+      ],
+    ])('stay in force while their file is %s, while a starting process exits', async (_how, spoil, why) => {
+      putFileOf1_0(OLD);
+      const instance = await open();
+      spoil();
+      const { kids, faults } = await instance.reread();
+      expect([kids, faults]).toEqual([[OLD], [expect.stringMatching(why)]]);
+      expect(instance.current().id).toBe(OLD);
+      await expect(open()).rejects.toThrow(why);
+    });
+  });
+
+  it('that are nowhere stop a starting process, which names the command', async () => {
+    await expect(open()).rejects.toThrow(
+      `SIGNING_KEYS_DIR holds no key (*.cursor.key); admin keys init makes one. SIGNING_KEYS_DIR names ${directory}.`,
+    );
   });
 });

@@ -1,108 +1,50 @@
-import { randomBytes } from 'node:crypto';
-import { type Clock } from '#libs/kernel';
-import { z } from 'zod';
-import type { KeyReading, RereadableKeys } from './key-rereading';
-import { type DatedKey, KeysUnusable, keyInUse, newestFirst } from './key-rotation';
-import { readSecretFile } from '../config/secret-file';
+import { hash } from 'node:crypto';
+import type { Clock } from '#libs/kernel';
+import { CURSOR_KEYS } from './key-kinds';
+import { readCursorKeysFile } from './cursor-keys-file';
+import { type LoadedKey, LoadedKeys } from './loaded-keys';
 
-/** An AES-256 key for cursors. Each cursor carries the id of its key. */
-export interface CursorKey extends DatedKey {
+/** An AES-256 key for cursors. */
+export interface CursorKey {
+  /** Names the key in its cursors: eight hexadecimal digits. */
+  readonly id: string;
   readonly secret: Buffer;
 }
 
-const keyFileSchema = z.object({
-  keys: z
-    .array(z.object({ kid: z.string().regex(/^[0-9a-f]{8}$/), secret: z.base64(), createdAt: z.iso.datetime() }))
-    .min(1),
-});
+/** A key of CURSOR_KEYS_FILE had the id of its cursors as its own. It keeps it, also in a file of its own. */
+export const cursorKeyId = (kid: string): string => (/^[0-9a-f]{8}$/.test(kid) ? kid : hash('sha256', kid).slice(0, 8));
 
-/** Parses a key file, newest key first. Errors quote nothing of the file. */
-export function readCursorKeys(text: string): CursorKey[] {
-  const keys = parsed(text).map(({ kid, secret, createdAt }) => {
-    const bytes = Buffer.from(secret, 'base64');
-    if (bytes.length !== 32) throw new KeysUnusable(`CURSOR_KEYS_FILE: the key ${kid} is not of 32 bytes.`);
-    return { kid, secret: bytes, createdAt: Date.parse(createdAt) };
-  });
-  return keys.sort(newestFirst);
-}
+/** The keys that seal page cursors, in SIGNING_KEYS_DIR and in CURSOR_KEYS_FILE of earlier releases. */
+export class CursorKeys extends LoadedKeys<Buffer> {
+  private inFile: readonly LoadedKey<Buffer>[] = [];
 
-function parsed(text: string): z.infer<typeof keyFileSchema>['keys'] {
-  try {
-    return keyFileSchema.parse(JSON.parse(text)).keys;
-  } catch {
-    // The parser's own message would quote part of the keys.
-    throw new KeysUnusable('CURSOR_KEYS_FILE is not a file of cursor keys.');
-  }
-}
-
-/** Formats a key file. */
-export function cursorKeyFile(keys: readonly CursorKey[]): string {
-  const entries = keys.map(({ kid, secret, createdAt }) => ({
-    kid,
-    secret: secret.toString('base64'),
-    createdAt: new Date(createdAt).toISOString(),
-  }));
-  return `${JSON.stringify({ keys: entries }, null, 2)}\n`;
-}
-
-export function newCursorKey(createdAt: number): CursorKey {
-  return { kid: randomBytes(4).toString('hex'), secret: randomBytes(32), createdAt };
-}
-
-/** Formats a key file with one new key. */
-export const newCursorKeyFile = (now: number): string => cursorKeyFile([newCursorKey(now)]);
-
-/** The keys in CURSOR_KEYS_FILE as last read. One issues cursors; all are accepted. */
-export class CursorKeys implements RereadableKeys {
-  private text: string | null = null;
-  private keys: readonly CursorKey[] = [];
-
-  private constructor(
+  constructor(
+    directory: string,
     private readonly file: string,
-    private readonly clock: Clock,
-  ) {}
-
-  /** @throws {@link KeysUnusable} when the file is unreadable or not a key file */
-  static async open(file: string, clock: Clock): Promise<CursorKeys> {
-    const keys = new CursorKeys(file, clock);
-    const { faults } = await keys.reread();
-    if (faults.length > 0) throw new KeysUnusable(`${faults.join(' ')} It names ${file}.`);
-    return keys;
+    clock: Clock,
+  ) {
+    super(CURSOR_KEYS, directory, clock);
   }
 
   /** Returns the key that encrypts new cursors. */
   current(): CursorKey {
-    const key = keyInUse(this.keys, this.clock.now());
+    const key = this.inUse();
     if (!key) throw new Error('There is no cursor key.');
-    return key;
+    return { id: cursorKeyId(key.kid), secret: key.material };
   }
 
-  /** Returns the key with this id, or null when it is unknown or removed. */
-  find(kid: string): CursorKey | null {
-    return this.keys.find((key) => key.kid === kid) ?? null;
+  /** Returns the key that its cursors call by this id, or null when it is unknown or removed. */
+  find(id: string): CursorKey | null {
+    for (const { kid, material } of this.keys.values()) if (cursorKeyId(kid) === id) return { id, secret: material };
+    return null;
   }
 
-  async reread(): Promise<KeyReading> {
-    const faults: string[] = [];
+  protected override async read(faults: string[]): Promise<LoadedKey<Buffer>[]> {
     try {
-      const text = (await readSecretFile(this.file)).toString();
-      if (text !== this.text)
-        [this.keys, this.text] = [readCursorKeys(text).map((key) => this.withFirstSeen(key)), text];
+      this.inFile = (await readCursorKeysFile(this.file)).map((key) => this.sighted(key));
     } catch (error) {
-      faults.push(faultOf(error as NodeJS.ErrnoException));
+      faults.push((error as Error).message);
     }
-    return { kids: this.keys.map(({ kid }) => kid), faults };
+    return [...(await super.read(faults)), ...this.inFile];
   }
-
-  private withFirstSeen(key: CursorKey): CursorKey {
-    if (this.keys.length === 0) return key;
-    const known = this.find(key.kid);
-    return known?.secret.equals(key.secret) ? { ...key, seenAt: known.seenAt } : { ...key, seenAt: this.clock.now() };
-  }
-}
-
-function faultOf(error: NodeJS.ErrnoException): string {
-  if (error instanceof KeysUnusable) return error.message;
-  if (error.code === 'ENOENT') return 'CURSOR_KEYS_FILE does not exist; admin keys init makes one.';
-  return `CURSOR_KEYS_FILE cannot be read (${error.code ?? error.message}).`;
 }

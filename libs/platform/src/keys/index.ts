@@ -1,11 +1,9 @@
-export { listCursorKeys, removeCursorKey, rotateCursorKey } from './cursor-key-file';
-export { newCursorKeyFile } from './cursor-keys';
-export { SHORTEST_AUDIT_KEY, SHORTEST_PEPPER, assertKeysReadable, unreadableKey } from './key-presence';
+export { removeFromCursorKeysFile, readCursorKeysFile } from './cursor-keys-file';
+export { listKeys, removeKey, rotateKey } from './key-files';
+export { CHECKPOINT_KEYS, KEY_KINDS, type KeyKind, TOKEN_KEYS } from './key-kinds';
 export { KeyRereading } from './key-rereading';
-export { type DatedKey, type KeyUse, KeysUnusable, LastKey, keyInUse, usedFrom } from './key-rotation';
-export { makeMissingKeys } from './local-keys';
-export { type PemKeyKind, listPemKeys, newPemKeyFile, removePemKey, rotatePemKey } from './pem-key-files';
-export { CHECKPOINT_KEYS, TOKEN_KEYS } from './pem-key-kinds';
+export { type DatedKey, type KeyUse, LastKey, keyInUse, newestFirst, usedFrom } from './key-rotation';
+export { assertKeysReadable, makeMissingKeys } from './missing-keys';
 export { PemKeys } from './pem-keys';
 export { PublicKeys } from './public-keys';
-export { TicketFiles } from './ticket-files';
+export { type SecretFile, readSecret } from './secret-files';

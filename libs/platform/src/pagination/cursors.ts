@@ -42,7 +42,7 @@ export class Cursors {
 
   issue(workspaceId: WorkspaceId, resource: string, content: CursorContent): string {
     const key = this.keys.current();
-    const header = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.kid, 'hex')]);
+    const header = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.id, 'hex')]);
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', key.secret, iv);
     cipher.setAAD(boundTo(header, workspaceId, resource));
