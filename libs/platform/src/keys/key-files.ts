@@ -37,11 +37,11 @@ export async function makeFirstKey(kind: AnyKind, directory: string): Promise<bo
   const isFirst = async (): Promise<boolean> => (await listKeys(kind, directory)).length === 0;
   if (!(await isFirst())) return false;
   const claim = join(directory, `.first${kind.suffix}`);
-  createOnce(claim, await kind.generate());
+  createOnce(claim, await kind.generate(), await ownerIn(directory));
   try {
     const { mtimeMs } = await stat(claim);
     const kid = kidOf(Math.floor(mtimeMs), hash('sha256', await readSecretFile(claim)));
-    //x
+    if (!(await isFirst())) return false;
     await link(claim, join(directory, keyFile(kind, kid)));
     return true;
   } catch (error) {
