@@ -1,5 +1,5 @@
 import { contentHash } from './content-hash';
-import { parseImportRecord } from './import-record';
+import { MEMBER_PATHS, parseImportRecord } from './import-record';
 
 const COMPUTER = {
   ...{ categoryKey: 'COMPUTER', externalId: 'a', id: '018f9c2e-7d2a-7c41-9a51-000000000001', name: 'ada' },
@@ -57,8 +57,25 @@ describe('contentHash', () => {
     }),
   );
 
+  it('is compared here with each member of a record and of what is made of it', () => {
+    const { record } = parseImportRecord(COMPUTER) as { record: object };
+    const pathsIn = (value: object): string[] =>
+      Object.entries(value).flatMap(([name, content]: [string, object]) =>
+        ['compliance', 'dataStored'].includes(name) ? Object.keys(content).map((inner) => `${name}.${inner}`) : [name],
+      );
+    const compared = new Set(cases.map(([name]) => name));
+
+    for (const path of [...MEMBER_PATHS, ...pathsIn(record)]) {
+      if (path !== 'categoryKey' && path !== 'externalId') expect(compared).toContain(path);
+    }
+  });
+
   it.each(cases)('differs with %s', (_, record, other) => {
     expect(hashOf(other)).not.toBe(hashOf(record));
+  });
+
+  it('differs with the key of a tag', () => {
+    expect(hashOf({ ...COMPUTER, tags: [{ key: 'x', value: 'v' }] })).not.toBe(hashOf(COMPUTER));
   });
 
   it('is the same whether a member is null or absent, and in any order of the members', () => {
