@@ -3,6 +3,8 @@ import { EMPLOYEE, ImportSetting, LAPTOP, NOTHING } from '../support/import-sett
 const BY_EMAIL = { ...LAPTOP, owner: undefined, ownerEmail: ' ADA@Example.com ' };
 const NOBODY = 'ownerEmail is of no visible employee of the workspace.';
 
+const BOSS = { ...EMPLOYEE, externalId: 'boss', email: 'boss@example.com', ownerEmail: 'nobody@example.com' };
+
 describe('ownerEmail of imported records', () => {
   let setting: ImportSetting;
   const idOf = async (externalId: string): Promise<unknown> => (await setting.asset(externalId))['public_id'];
@@ -83,5 +85,36 @@ describe('ownerEmail of imported records', () => {
 
     expect(report).toMatchObject({ created: 2, failed: 0, warnings: [{ line: 2, reason: NOBODY }] });
     expect(await ownerOf('C02XK')).toBe(await idOf('hr-17'));
+  });
+
+  it.each([true, false])('waits for an employee who waits for an owner too (dry run: %s)', async (dryRun) => {
+    const file = setting.ndjson(BY_EMAIL, { ...EMPLOYEE, ownerEmail: 'boss@example.com' }, BOSS, {
+      ...{ ...LAPTOP, externalId: 'phone', owner: undefined },
+      ownerEmail: 'boss@example.com',
+    });
+
+    expect(await setting.run(file, { dryRun })).toMatchObject({
+      ...{ created: 4, failed: 0, warned: 1 },
+      warnings: [{ line: 3, reason: NOBODY }],
+    });
+    if (dryRun) return;
+    expect(await ownerOf('C02XK')).toBe(await idOf('hr-17'));
+    expect(await ownerOf('phone')).toBe(await idOf('boss'));
+  });
+
+  it('gives new employees who own themselves or each other by address no owner, and their devices one', async () => {
+    const itself = { ...EMPLOYEE, externalId: 'itself', email: 'itself@example.com', ownerEmail: 'ITSELF@example.com' };
+    const of = (email: string) => ({ ...LAPTOP, externalId: email, owner: undefined, ownerEmail: email });
+    const report = await setting.importAll(
+      ...[of('itself@example.com'), of('ada@example.com'), of('boss@example.com')],
+      ...[itself, { ...EMPLOYEE, ownerEmail: 'boss@example.com' }, { ...BOSS, ownerEmail: undefined, owner: 'hr-17' }],
+    );
+
+    expect(report).toMatchObject({ created: 6, failed: 0, warned: 2 });
+    expect(report.warnings).toEqual([4, 5].map((line) => ({ line, reason: NOBODY })));
+    expect([await ownerOf('itself@example.com'), await ownerOf('boss')]).toEqual([
+      await idOf('itself'),
+      await idOf('hr-17'),
+    ]);
   });
 });

@@ -111,14 +111,14 @@ export class ImportSessionTypeorm extends ImportSession {
       }
       if (this.deferred < waiting) step = 'wait';
       else if (step === 'wait') step = 'release';
-      else yield await this.refuseCircles();
+      else yield await this.endCircles();
       waiting = this.deferred;
     }
   }
 
   /** All that wait now wait for somebody who waits too, so some of them wait for each other. */
-  private async refuseCircles(): Promise<MergeOutcome> {
-    const refused = await this.inTransaction(this.connections.first, () => this.connections.first.refuseCircles());
+  private async endCircles(): Promise<MergeOutcome> {
+    const refused = await this.inTransaction(this.connections.first, () => this.connections.first.endCircles());
     this.deferred -= refused.length;
     return { created: 0, updated: 0, unchanged: 0, refused, deferred: [], warned: [] };
   }

@@ -89,8 +89,9 @@ export const CREATE_TABLES = `
     owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean, checked boolean);
   CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
   CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
-  CREATE TEMP TABLE IF NOT EXISTS import_waiting_employee (place bigint, external_id text PRIMARY KEY, public_id uuid);
+  CREATE TEMP TABLE IF NOT EXISTS import_waiting_employee (place bigint, external_id text PRIMARY KEY, public_id uuid, email text);
   CREATE INDEX IF NOT EXISTS import_waiting_employee_public_id ON import_waiting_employee (public_id);
+  CREATE INDEX IF NOT EXISTS import_waiting_employee_email ON import_waiting_employee (lower(email));
   CREATE TEMP TABLE IF NOT EXISTS import_planned (
     external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean, email text);
   CREATE INDEX IF NOT EXISTS import_planned_email ON import_planned (lower(email));

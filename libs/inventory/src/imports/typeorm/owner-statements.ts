@@ -34,7 +34,9 @@ export const onlyOneOf = (employees: string): string =>
 export const OWNER_WAITS = `(
   EXISTS (SELECT FROM import_waiting_employee AS waiting WHERE waiting.public_id = s.owner_public_id)
   OR s.owner_public_id IS NULL AND EXISTS (
-    SELECT FROM import_waiting_employee AS waiting WHERE waiting.external_id = s.owner_external_id))`;
+    SELECT FROM import_waiting_employee AS waiting WHERE waiting.external_id = s.owner_external_id)
+  OR s.owner_public_id IS NULL AND s.owner_external_id IS NULL AND EXISTS (
+    SELECT FROM import_waiting_employee AS waiting WHERE lower(waiting.email) = lower(s.owner_email)))`;
 
 interface Lookups {
   readonly ownerByExternalId: string;

@@ -99,12 +99,18 @@ export class StagingConnection {
     await this.client.query(waits.NAME_WAITING_EMPLOYEES);
   }
 
-  /** Refuses the waiting employees who own themselves or each other. */
-  async refuseCircles(): Promise<Refusal[]> {
-    const { rows } = await this.client.query<{ place: string; owner: string }>(waits.WAITING_FOR_EMPLOYEES);
+  /** Refuses the waiting employees who own themselves or each other. Those who do by e-mail address get no owner. */
+  async endCircles(): Promise<Refusal[]> {
+    const { rows } = await this.client.query<{ place: string; owner: string; by_email: boolean }>(
+      waits.WAITING_FOR_EMPLOYEES,
+    );
     const circles = ownerCircles(new Map(rows.map(({ place, owner }) => [Number(place), Number(owner)])));
     if (circles.length === 0) throw new Error('Records wait for owners who do not.');
-    return this.refuse(waits.REFUSE_WAITING, [circles]);
+    const byEmail = new Set(rows.filter(({ by_email }) => by_email).map(({ place }) => Number(place)));
+    const forgotten = circles.filter((place) => byEmail.has(place));
+    if (forgotten.length === 0) return this.refuse(waits.REFUSE_WAITING, [circles]);
+    await this.client.query(waits.FORGET_ADDRESSES, [forgotten]);
+    return [];
   }
 
   /** Takes the waiting records of another connection. That one is of no more use after a failure. */

@@ -17,18 +17,26 @@ export const DEFER_WAITING = `
 
 export const NAME_WAITING_EMPLOYEES = `
   TRUNCATE import_waiting_employee;
-  INSERT INTO import_waiting_employee SELECT place, external_id, wanted_id
+  INSERT INTO import_waiting_employee SELECT place, external_id, wanted_id, email
     FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0`;
+
+/** $1 places of records whose owner then is nobody, so that they are imported with a warning. */
+export const FORGET_ADDRESSES = `UPDATE import_deferred SET owner_email = '' WHERE place = ANY ($1::bigint[])`;
 
 /** Employees who wait for one another, by their places. */
 export const WAITING_FOR_EMPLOYEES = `
-  SELECT one.place, owner.place AS owner
+  SELECT one.place, owner.place AS owner, false AS by_email
     FROM import_deferred AS one JOIN import_waiting_employee AS owner ON owner.public_id = one.owner_public_id
    WHERE one.sub_key = ${EMPLOYEE} AND one.visibility = 0
   UNION ALL
-  SELECT one.place, owner.place
+  SELECT one.place, owner.place, false
     FROM import_deferred AS one JOIN import_waiting_employee AS owner ON owner.external_id = one.owner_external_id
-   WHERE one.sub_key = ${EMPLOYEE} AND one.visibility = 0 AND one.owner_public_id IS NULL`;
+   WHERE one.sub_key = ${EMPLOYEE} AND one.visibility = 0 AND one.owner_public_id IS NULL
+  UNION ALL
+  SELECT one.place, owner.place, true
+    FROM import_deferred AS one JOIN import_waiting_employee AS owner ON lower(owner.email) = lower(one.owner_email)
+   WHERE one.sub_key = ${EMPLOYEE} AND one.visibility = 0
+     AND one.owner_public_id IS NULL AND one.owner_external_id IS NULL`;
 
 /** Turns the next deferred records into a batch. $1 is the place to start after. */
 export const TAKE_DEFERRED = `
