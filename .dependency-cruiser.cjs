@@ -17,6 +17,9 @@ const AUDIT = '^libs/audit/';
 const AUTH = '^libs/auth/';
 // A separate package for clients of the API.
 const CLIENT = '^libs/client/';
+// The pages of the web console call what every feature offers.
+const CONSOLE_PAGES = '^libs/console/src/http/';
+const FEATURE_DOORS = '^libs/[^/]+/src/(?:index|operators)\\.ts$';
 const OWN = `^libs/$1/src${SLICE}`;
 
 const packages = (...names) => `^node_modules/(${names.join('|')})/`;
@@ -27,7 +30,7 @@ function folderMayImport(folder, comment, allowed, { nodeBuiltins = false } = {}
     name: `${folder}-may-import`,
     severity: 'error',
     comment,
-    from: { path: `${FEATURE}${SLICE}/${folder}/`, pathNot: TEST_CODE },
+    from: { path: `${FEATURE}${SLICE}/${folder}/`, pathNot: [TEST_CODE, CONSOLE_PAGES] },
     to: {
       pathNot: allowed,
       // A separate rule reports unresolved imports.
@@ -66,6 +69,23 @@ const folderRules = [
     packages('@nestjs/(?:common|core|swagger|platform-express|throttler)', 'class-(?:validator|transformer)', 'rxjs'),
     packages('(?:@types/)?express'),
   ]),
+  {
+    name: 'console-pages-may-import',
+    severity: 'error',
+    comment: 'Pages call their own library and the doors of features; the template library makes HTML of it.',
+    from: { path: CONSOLE_PAGES, pathNot: TEST_CODE },
+    to: {
+      pathNot: [
+        '^libs/console/src/(?:http|domain|typeorm|system)/',
+        FEATURE_DOORS,
+        KERNEL,
+        PLATFORM,
+        packages('@nestjs/(?:common|core)', 'class-(?:validator|transformer)', 'eta', '(?:@types/)?express'),
+      ],
+      couldNotResolve: false,
+      dependencyTypesNot: ['core'],
+    },
+  },
   adapterMayImport('typeorm', 'SQL adapters: TypeORM and the Postgres driver beneath it.', [
     packages('typeorm', '@nestjs/typeorm', '(?:@types/)?pg', '(?:@types/)?pg-copy-streams'),
   ]),
@@ -118,6 +138,7 @@ const PLATFORM_LADDER = [
   'streams',
   'idempotency',
   'health',
+  'process',
 ];
 
 const ladderRules = [
@@ -162,8 +183,18 @@ const ladderRules = [
     name: 'features-stand-side-by-side',
     severity: 'error',
     comment: 'A feature is one folder that could be deleted, so no other feature may know it.',
-    from: { path: '^libs/(?!kernel/|platform/|local-postgres/|audit/|auth/|client/)([^/]+)/', pathNot: TEST_CODE },
+    from: {
+      path: '^libs/(?!kernel/|platform/|local-postgres/|audit/|auth/|client/|console/)([^/]+)/',
+      pathNot: TEST_CODE,
+    },
     to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, LOCAL_POSTGRES, AUDIT, AUTH, CLIENT, '^libs/$1/'] },
+  },
+  {
+    name: 'nothing-knows-the-console',
+    severity: 'error',
+    comment: 'The console stands on top: neither the API nor a library loads any of it.',
+    from: { path: '^(?:libs/(?!console/)|apps/(?:api/|features))', pathNot: TEST_CODE },
+    to: { path: '^(?:libs/console/|apps/(?:console/|whole-schema))' },
   },
   {
     name: 'client-stands-alone',
@@ -189,9 +220,13 @@ const ladderRules = [
   {
     name: 'apps-stand-alone',
     severity: 'error',
-    comment: 'What two apps need is a library, except the list of features and the build of a source checkout.',
+    comment:
+      'What two apps need is a library, except the lists of features and tables, and what runs before any library.',
     from: { path: '^apps/([^/]+)/', pathNot: TEST_CODE },
-    to: { path: '^apps/', pathNot: ['^apps/$1/', '^apps/features\\.ts$', '^apps/local/build\\.mjs$'] },
+    to: {
+      path: '^apps/',
+      pathNot: ['^apps/$1/', '^apps/(?:features|whole-schema|stop-before-serving)\\.ts$', '^apps/local/build\\.mjs$'],
+    },
   },
 ];
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { loadSettings, settingsSchema } from '#libs/platform/config';
-import { NOTICE_MS } from '../../apps/api/src/graceful-stop';
+import { NOTICE_MS } from '#libs/platform/process';
 import { GUIDES } from '../../apps/api/src/guides/guide-list';
 import {
   type Tree,

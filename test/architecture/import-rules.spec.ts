@@ -20,7 +20,7 @@ const dependencies = [
     '@nestjs/swagger',
     '@nestjs/typeorm',
   ],
-  ...['canonicalize', 'class-transformer', 'class-validator', 'uuid'],
+  ...['canonicalize', 'class-transformer', 'class-validator', 'eta', 'uuid'],
   ...['express', 'ioredis', 'pg', 'pg-copy-streams', 'rxjs'],
   ...['typeorm', 'twice-declared'],
 ];
@@ -42,7 +42,7 @@ const PLATFORM_LADDER = [
     'http',
     'openapi',
   ],
-  ...['input', 'throttling', 'pagination', 'change-pages', 'streams', 'idempotency', 'health'],
+  ...['input', 'throttling', 'pagination', 'change-pages', 'streams', 'idempotency', 'health', 'process'],
 ];
 const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports', 'changes'];
 const TEST_ROLES = ['fake', 'contract', 'spec', 'e2e-spec', 'int-spec'];
@@ -127,6 +127,15 @@ const allowed: Files = {
   'libs/computers/src/index.ts': imports('./computers.module'),
   'libs/computers/src/computers.module.ts': imports('#libs/auth', '@nestjs/common'),
 
+  'libs/console/src/index.ts': imports('./console.module'),
+  'libs/console/src/operators.ts': imports('./typeorm/people'),
+  'libs/console/src/console.module.ts': imports('./http/page.controller', '#libs/inventory', '@nestjs/common'),
+  'libs/console/src/domain/person.ts': imports('#libs/kernel'),
+  'libs/console/src/typeorm/people.ts': imports('../domain/person', 'typeorm', '#libs/platform/database'),
+  'libs/console/src/http/page.controller.ts':
+    imports('../typeorm/people', '../domain/person', '#libs/inventory', '#libs/audit/operators', 'node:crypto') +
+    imports('eta', '@nestjs/common', '#libs/platform/http'),
+  'apps/whole-schema.ts': imports('./features', '#libs/console'),
   'apps/features.ts': imports('#libs/inventory/feature', '#libs/audit/operators'),
   'apps/api/src/main.ts': imports(
     '#libs/auth',
@@ -136,7 +145,7 @@ const allowed: Files = {
     '../../features',
   ),
   'apps/api/src/server.ts': imports('express', 'twice-declared') + "import type { Config } from 'jest';\n",
-  'apps/admin/src/main.ts': imports('#libs/inventory', '#libs/local-postgres', '../../features'),
+  'apps/admin/src/main.ts': imports('#libs/console/operators', '#libs/local-postgres', '../../whole-schema'),
   'apps/admin/run.mjs': imports('../local/build.mjs'),
   'apps/local/build.mjs': '',
   'test/support/start.ts': imports('../../apps/api/src/main', '../../libs/inventory/src/domain/asset', 'jest'),
@@ -236,6 +245,8 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
     plant('libs/platform/src/http/planted-client.ts', imports('#libs/client')),
     plant(`${inventory}/planted-client.module.ts`, imports('#libs/client')),
   ],
+  'nothing-knows-the-console': [plant('apps/api/src/planted-console.ts', imports('#libs/console'))],
+  'console-pages-may-import': [plant('libs/console/src/http/planted-tool.controller.ts', imports('pg'))],
   'apps-stand-alone': [plant('apps/admin/src/planted-app.ts', imports('../../api/src/server'))],
   'doors-are-the-only-way-in': [
     plant('apps/api/src/planted-window.ts', imports('../../../libs/inventory/src/domain/asset')),

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { schema } from '../../apps/features';
+import { schema } from '../../apps/whole-schema';
 import type { RecordedMigration } from './migration-rules';
 
 /** Returns the queries of every migration of the schema, oldest first. */

@@ -1,4 +1,4 @@
-import { schema } from '../../apps/features';
+import { schema } from '../../apps/whole-schema';
 
 describe('The parts of the schema', () => {
   it('have migrations with unique timestamps, which order them', () => {

@@ -1,5 +1,5 @@
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
-import { entities } from '../../apps/features';
+import { entities } from '../../apps/whole-schema';
 import { FacetCountRow } from '../../libs/inventory/src/assets/typeorm/counts.row';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';

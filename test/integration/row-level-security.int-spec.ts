@@ -15,6 +15,9 @@ describe('Row-level security', () => {
   let ours: string;
   let theirs: string;
   let api: Client;
+  let console: Client;
+  /** Tables of the console, which the API's role may not even read. */
+  const clientOf = (table: string): Client => (['person', 'console_session'].includes(table) ? console : api);
 
   beforeAll(async () => {
     app = await startApp();
@@ -31,6 +34,9 @@ describe('Row-level security', () => {
       );
       for (const unused of [
         `INSERT INTO audit_head VALUES ($1, 1, sha256(''), sha256(''))`,
+        `WITH person AS (INSERT INTO person (workspace_id, email, name, role) VALUES ($1, 'a@b.example', 'A', 'viewer')
+                         RETURNING id)
+         INSERT INTO console_session (workspace_id, digest, person_id) SELECT $1, sha256(''), id FROM person`,
         `INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`,
         `INSERT INTO application_key (workspace_id, client_id, kid, algorithms, jwk)
          SELECT workspace_id, client_id, 'k', '{ES256}', '{}' FROM application WHERE workspace_id = $1`,
@@ -40,10 +46,11 @@ describe('Row-level security', () => {
       }
     }
     api = new Client({ connectionString: app.database.databaseUrl });
-    await api.connect();
+    console = new Client({ connectionString: app.database.consoleDatabaseUrl });
+    await Promise.all([api.connect(), console.connect()]);
   });
   afterAll(async () => {
-    await api.end();
+    await Promise.all([api.end(), console.end()]);
     await app.stop();
   });
 
@@ -71,9 +78,10 @@ describe('Row-level security', () => {
         WHERE t.relnamespace = 'public'::regnamespace AND t.relname NOT IN ('workspace', 'migration')`,
     );
     const others = rows.filter(({ first }) => first !== 'workspace_id').map(({ index }) => index);
-    // Exceptions: a token request looks up the client id before the workspace is known, and expired records are purged
-    // across workspaces.
-    expect(others.sort()).toEqual(['application_client_id_key', 'idempotency_record_expiry']);
+    // Exceptions: a token request and a sign-in look up the client id or the person before the workspace is known, and
+    // expired records are purged across workspaces.
+    const excepted = ['application_client_id_key', 'idempotency_record_expiry', 'person_by_account', 'person_by_email'];
+    expect(others.sort()).toEqual(excepted);
   });
 
   it("prevents functions with the owner's rights from using a temporary table as ours", async () => {
@@ -94,7 +102,7 @@ describe('Row-level security', () => {
 
   it('gives the runtime role nothing outside a scope', async () => {
     for (const table of await tables()) {
-      const { rows } = await api.query<{ n: string }>(`SELECT count(*) AS n FROM ${table}`);
+      const { rows } = await clientOf(table).query<{ n: string }>(`SELECT count(*) AS n FROM ${table}`);
       expect([table, rows[0]?.n]).toEqual([table, '0']);
     }
   });
@@ -109,10 +117,11 @@ describe('Row-level security', () => {
     ];
     for (const relation of [...(await tables()), ...views]) {
       const column = relation === 'workspace' ? 'id' : 'workspace_id';
-      await api.query('BEGIN');
-      await api.query(`SELECT set_config('app.workspace_id', $1, true)`, [ours]);
-      const { rows } = await api.query<{ w: string }>(`SELECT DISTINCT ${column} AS w FROM ${relation}`);
-      await api.query('COMMIT');
+      const client = clientOf(relation);
+      await client.query('BEGIN');
+      await client.query(`SELECT set_config('app.workspace_id', $1, true)`, [ours]);
+      const { rows } = await client.query<{ w: string }>(`SELECT DISTINCT ${column} AS w FROM ${relation}`);
+      await client.query('COMMIT');
       expect([relation, rows.map(({ w }) => w)]).toEqual([relation, [ours]]);
     }
   });
@@ -158,8 +167,25 @@ describe('Row-level security', () => {
       'INSERT INTO migration (timestamp, name) VALUES (1, $$x$$)',
       'ALTER TABLE asset DISABLE ROW LEVEL SECURITY',
       'CREATE TABLE mine (id int)',
+      'SELECT FROM person',
+      'SELECT FROM console_session',
+      `SELECT console_memberships('', '', '')`,
     ]) {
       await expect(api.query(sql)).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it("keeps the console's role from what its pages do not do", async () => {
+    for (const sql of [
+      `INSERT INTO workspace (slug, name) VALUES ('x', 'x')`,
+      'DELETE FROM application',
+      'DELETE FROM person',
+      'DELETE FROM asset',
+      'UPDATE audit_event SET client_id = client_id',
+      'SELECT FROM idempotency_record',
+      'SELECT workspaces_to_extend()',
+    ]) {
+      await expect(console.query(sql)).rejects.toMatchObject({ code: '42501' });
     }
   });
 

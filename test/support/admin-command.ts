@@ -21,11 +21,16 @@ export function runAdmin(
 }
 
 /** Runs a command on this database. */
-export const runAdminOn = (database: TestDatabase, words: readonly string[]): Promise<FinishedCommand> =>
+export const runAdminOn = (
+  database: TestDatabase,
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<FinishedCommand> =>
   runAdmin(words, {
     DATABASE_URL: database.databaseUrl,
     MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
     LOCAL_DIR: process.env['TEST_LOCAL_DIR'] ?? '',
+    ...environment,
   });
 
 async function runHere(

@@ -15,7 +15,7 @@ import { AuditArchiveStoreTypeorm } from '../../libs/audit/src/typeorm/audit-arc
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditCheckpointStoreTypeorm } from '../../libs/audit/src/typeorm/audit-checkpoint-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { entities } from '../../apps/features';
+import { entities } from '../../apps/whole-schema';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
 type Fields = Readonly<Record<string, FieldChange>>;

@@ -14,7 +14,7 @@ export interface DatabaseWithStandby extends TestDatabase {
 export async function createDatabaseWithStandby(): Promise<DatabaseWithStandby> {
   const primary = await startTemporaryPostgres();
   try {
-    const { databaseUrl, migrationDatabaseUrl } = primary;
+    const { databaseUrl, migrationDatabaseUrl, consoleDatabaseUrl } = primary;
     await migrate({ databaseUrl, migrationDatabaseUrl, schema: testSchema });
     const standby = await StandbyPostgres.of(primary, 'standby');
     await standby.caughtUp(primary);
@@ -27,7 +27,7 @@ export async function createDatabaseWithStandby(): Promise<DatabaseWithStandby> 
       await primary.stop();
     };
     const standbyUrl = standby.url(databaseUrl);
-    return { databaseUrl, migrationDatabaseUrl, admin, primary, standby, standbyUrl, drop };
+    return { databaseUrl, migrationDatabaseUrl, consoleDatabaseUrl, admin, primary, standby, standbyUrl, drop };
   } catch (error) {
     await primary.stop();
     throw error;

@@ -23,6 +23,7 @@ export default async function startServices(): Promise<void> {
   process.env['TEST_SUPERUSER_URL'] = postgres.superuserUrl;
   process.env['TEST_MIGRATION_DATABASE_URL'] = postgres.migrationDatabaseUrl;
   process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
+  process.env['TEST_CONSOLE_DATABASE_URL'] = postgres.consoleDatabaseUrl;
   process.env['TEST_LOCAL_DIR'] = mkdtempSync(join(tmpdir(), 'api-'));
   const modulePack = join(process.env['TEST_LOCAL_DIR'], 'modules');
   // A run that a test starts keeps the pack of the outer run: a build takes long.

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { SystemClock } from '#libs/platform/config';
 import { Database } from '#libs/platform/database';
-import { entities } from '../../apps/features';
+import { entities } from '../../apps/whole-schema';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AuditCheckpointStoreTypeorm } from '../../libs/audit/src/typeorm/audit-checkpoint-store.typeorm';

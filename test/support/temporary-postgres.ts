@@ -17,6 +17,7 @@ export interface TemporaryPostgres {
   /** Connects as the owner, who may also create databases, because tests clone theirs from a template. */
   readonly migrationDatabaseUrl: string;
   readonly databaseUrl: string;
+  readonly consoleDatabaseUrl: string;
   readonly port: number;
   readonly dataDir: string;
   readonly location: ClusterLocation;

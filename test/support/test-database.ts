@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Pool } from 'pg';
 import { migrate } from '#libs/platform/database';
-import { entities, schema } from '../../apps/features';
+import { entities, schema } from '../../apps/whole-schema';
 
 /**
  * Locks that sessions of this database wait for, for a FROM clause. Other test files use the same server. A wait for a
@@ -20,6 +20,7 @@ const TEMPLATE_LOCK = 4_712;
 export interface TestDatabase {
   readonly databaseUrl: string;
   readonly migrationDatabaseUrl: string;
+  readonly consoleDatabaseUrl: string;
   /** Connects as a superuser, whom row-level security does not restrict, for arranging and checking. */
   readonly admin: Pool;
   drop(): Promise<void>;
@@ -31,17 +32,19 @@ export async function createTestDatabase(
   const name = `test_${randomBytes(6).toString('hex')}`;
   const migrationDatabaseUrl = withDatabase(url('TEST_MIGRATION_DATABASE_URL'), name);
   const databaseUrl = withDatabase(url('TEST_DATABASE_URL'), name);
+  const consoleDatabaseUrl = withDatabase(url('TEST_CONSOLE_DATABASE_URL'), name);
   const owner = new URL(migrationDatabaseUrl).username;
   await withServer(async (server) => {
     if (options.migrated) await makeTemplateOnce(server, owner);
     await server.query(`CREATE DATABASE ${name} OWNER ${owner} ${options.migrated ? `TEMPLATE ${TEMPLATE}` : ''}`);
   });
   // Grants on the database itself are not copied from the template.
-  if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, schema });
+  if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, consoleDatabaseUrl, schema });
   const admin = superuserPool(withDatabase(url('TEST_SUPERUSER_URL'), name));
   return {
     databaseUrl,
     migrationDatabaseUrl,
+    consoleDatabaseUrl,
     admin,
     drop: async () => {
       await admin.end().catch(() => undefined);
@@ -64,7 +67,8 @@ async function makeTemplateOnce(server: Client, owner: string): Promise<void> {
   if (rowCount === 0) {
     await server.query(`CREATE DATABASE ${TEMPLATE} OWNER ${owner}`);
     const migrationDatabaseUrl = withDatabase(url('TEST_MIGRATION_DATABASE_URL'), TEMPLATE);
-    await migrate({ migrationDatabaseUrl, databaseUrl: withDatabase(url('TEST_DATABASE_URL'), TEMPLATE), schema });
+    const databaseUrl = withDatabase(url('TEST_DATABASE_URL'), TEMPLATE);
+    await migrate({ migrationDatabaseUrl, databaseUrl, schema });
   }
   await server.query('SELECT pg_advisory_unlock($1)', [TEMPLATE_LOCK]);
 }

@@ -4,6 +4,7 @@ import { applicationsCommand } from './commands/applications';
 import { assetsCommand } from './commands/assets';
 import { auditCommand } from './commands/audit';
 import { changesCommand } from './commands/changes';
+import { consoleCommand } from './commands/console';
 import { demoCommand } from './commands/demo';
 import { idempotencyCommand } from './commands/idempotency';
 import { importCommand } from './commands/import';
@@ -11,6 +12,7 @@ import { importsCommand } from './commands/imports';
 import { keysCommand } from './commands/keys';
 import { mapsCommand } from './commands/maps';
 import { migrateCommand } from './commands/migrate';
+import { peopleCommand } from './commands/people';
 import { sourcesCommand } from './commands/sources';
 import { statusCommand } from './commands/status';
 import { tagKeysCommand } from './commands/tag-keys';
@@ -29,6 +31,8 @@ function commandLine(): Command {
     .addCommand(statusCommand())
     .addCommand(workspacesCommand())
     .addCommand(applicationsCommand())
+    .addCommand(peopleCommand())
+    .addCommand(consoleCommand())
     .addCommand(tagKeysCommand())
     .addCommand(importCommand())
     .addCommand(importsCommand())

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { type CountersStatus, reconcileCounters } from './counters-status';
 import { type OperatorDatabase, connectionFault, withDatabase } from './operator-database';
-import { schema } from '../../features';
+import { schema } from '../../whole-schema';
 
 /** The oldest supported version, as Postgres numbers it. */
 const OLDEST_VERSION = 150_000;

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { CommandFailed, WrongUsage } from './command-faults';
 import { Interruption } from './interruption';
 import { say } from './output';
-import { schema } from '../../features';
+import { schema } from '../../whole-schema';
 
 /** The database of a command, with both of its roles. */
 export interface OperatorDatabase {
@@ -15,6 +15,8 @@ export interface OperatorDatabase {
   readonly migrationDatabaseUrl: string;
   /** Connects as the API's role. */
   readonly databaseUrl: string;
+  /** Connects as the console's role. Null where none is configured. */
+  readonly consoleDatabaseUrl: string | null;
   /** Migrations that were applied when the database was opened. */
   readonly migrated: readonly string[];
   /** Releases the embedded server. Its last user stops it. */
@@ -42,13 +44,14 @@ async function openOperatorDatabase(environment = process.env): Promise<Operator
     await server.close().catch(() => undefined);
     throw error;
   }
-  const { databaseUrl, migrationDatabaseUrl } = server;
+  const { databaseUrl, migrationDatabaseUrl, consoleDatabaseUrl } = server;
   const settings = loadSettings({
     ...environment,
     DATABASE_URL: databaseUrl,
     MIGRATION_DATABASE_URL: migrationDatabaseUrl,
   });
-  return { settings, databaseUrl, migrationDatabaseUrl, migrated, close: () => closeQuietly(server) };
+  const urls = { databaseUrl, migrationDatabaseUrl, consoleDatabaseUrl };
+  return { settings, ...urls, migrated, close: () => closeQuietly(server) };
 }
 
 /** Opens the database while `work` runs, which may be interrupted. */
@@ -75,7 +78,9 @@ async function openNamedDatabase(environment: NodeJS.ProcessEnv): Promise<Operat
   }
   const fault = await connectionFault(migrationDatabaseUrl, assertOwner);
   if (fault !== null) throw new CommandFailed(`The database of MIGRATION_DATABASE_URL cannot be used: ${fault}`);
-  return { settings, databaseUrl, migrationDatabaseUrl, migrated: [], close: () => Promise.resolve() };
+  const consoleDatabaseUrl = settings.console.databaseUrl;
+  const urls = { databaseUrl, migrationDatabaseUrl, consoleDatabaseUrl };
+  return { settings, ...urls, migrated: [], close: () => Promise.resolve() };
 }
 
 /** Row-level security shows another role no row, so `audit verify` would find nothing wrong. */

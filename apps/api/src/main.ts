@@ -1,5 +1,14 @@
-import { leaveSignalsToGracefulStop } from './stop-before-serving';
+import { leaveSignalsToGracefulStop } from '../../stop-before-serving';
 import 'reflect-metadata';
+import {
+  MANAGEMENT_IN_FLIGHT_MS,
+  ReadinessWatch,
+  ServedConnections,
+  createManagementServer,
+  listen,
+  onStopSignal,
+  reasonOfFailedStart,
+} from '#libs/platform/process';
 import type { Server } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { DatabaseProbe, assertRuntimeRole, missingSessionSettings } from '#libs/platform/database';
@@ -7,12 +16,9 @@ import { PublicKeys } from '#libs/platform/keys';
 import { LogOutput, Metrics, createLog, logCrash, startTracing } from '#libs/platform/observability';
 import { RedisClient } from '#libs/platform/redis';
 import { Streams } from '#libs/platform/streams';
-import { SettingsInvalid, loadSettings } from '#libs/platform/config';
+import { loadSettings } from '#libs/platform/config';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
-import { MANAGEMENT_IN_FLIGHT_MS, ServedConnections, onStopSignal } from './graceful-stop';
-import { createManagementServer } from './management-server';
-import { ReadinessWatch } from './readiness';
 import { schema } from '../../features';
 
 async function main(): Promise<void> {
@@ -91,30 +97,7 @@ async function main(): Promise<void> {
   );
 }
 
-/** Listens. An unavailable address is reported as a fault of its setting. */
-function listen(server: Server, setting: 'PORT' | 'MANAGEMENT_PORT', port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', ({ code }: NodeJS.ErrnoException) => {
-      const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${code ?? ''})`;
-      const isPortAtFault = code === 'EADDRINUSE' || code === 'EACCES';
-      const remedy = isPortAtFault
-        ? `${setting} to another port`
-        : `${setting.replace('PORT', 'HOST')} to another address`;
-      reject(new CannotStart(`${host}:${port} ${why}; set ${remedy}.`));
-    });
-    server.listen(port, host, resolve);
-  });
-}
-
-class CannotStart extends Error {}
-
 main().catch((error: unknown) => {
-  const expected = error instanceof SettingsInvalid || error instanceof CannotStart;
-  process.stderr.write(`${expected || !(error instanceof Error) ? String((error as Error).message) : reason(error)}\n`);
+  process.stderr.write(`${reasonOfFailedStart(error)}\n`);
   process.exit(1);
 });
-
-/** One line for operators. The stack appears at log level debug only. */
-function reason(error: Error): string {
-  return process.env['LOG_LEVEL'] === 'debug' ? (error.stack ?? error.message) : `Cannot start: ${error.message}`;
-}

@@ -7,8 +7,11 @@ import type { ServedApi } from './served-api';
 /** Maximum wait for requests in flight before the API is killed. */
 const STOP_MS = 5_000;
 
+/** A path of each program that responds once it serves. */
+const LIVE_PATHS = { api: '/v1/health', console: '/sign-in' } as const;
+
 /**
- * Runs the API in a process of its own. It loads its code at once and serves once it receives its settings. It has its
+ * Runs the API, or the console, in a process of its own. It loads its code at once and serves once it receives its settings. It has its
  * own session, so Ctrl-C reaches it only through us and things stop in order. When we die, it ends by itself.
  */
 export class ApiProcess implements ServedApi {
@@ -17,9 +20,12 @@ export class ApiProcess implements ServedApi {
   readonly gone: Promise<void>;
   private isGone = false;
 
-  constructor(nodeOptions: readonly string[] = []) {
-    const program = join(__dirname, 'api-child.js');
-    this.child = spawn(process.execPath, [...process.execArgv, ...nodeOptions, program], {
+  constructor(
+    nodeOptions: readonly string[] = [],
+    private readonly program: keyof typeof LIVE_PATHS = 'api',
+  ) {
+    const child = join(__dirname, 'api-child.js');
+    this.child = spawn(process.execPath, [...process.execArgv, ...nodeOptions, child, program], {
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
@@ -37,9 +43,10 @@ export class ApiProcess implements ServedApi {
 
   async responses(origin: string): Promise<boolean> {
     while (!this.isGone) {
-      const response = await fetch(`${origin}/v1/health`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
+      const url = `${origin}${LIVE_PATHS[this.program]}`;
+      const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
       await response?.body?.cancel();
-      if (response?.ok === true) return true;
+      if (response !== null && response.status < 500) return true;
       await Promise.race([delay(20), this.gone]);
     }
     return false;

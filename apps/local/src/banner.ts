@@ -8,16 +8,22 @@ export interface BannerFacts {
   readonly client: Credentials;
   readonly explorer: Credentials;
   readonly credentialsFile: string;
+  /** Address of the console with a one-time link, or the reason why it does not run. */
+  readonly console: string;
 }
 
+const LINK_HINT = 'a link works once, for five minutes; another one: npm run --silent admin -- console link';
+
 /** The text shown once the API responds. */
-export function banner({ baseUrl, origin, client, explorer, credentialsFile }: BannerFacts): string {
+export function banner({ baseUrl, origin, client, explorer, credentialsFile, console }: BannerFacts): string {
   return `
   Ready.
 
   API            ${baseUrl}
   Try it         ${baseUrl}/docs
   Guides         ${baseUrl}/docs/guides
+  Console ${console}
+                 (${LINK_HINT})
 
   Client id      ${client.client_id}
   Client secret  ${client.client_secret}

@@ -4,24 +4,32 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Applications, AuthOperatorModule, type Workspace, Workspaces } from '#libs/auth/operators';
+import { ConsoleOperatorModule, NoSuchPerson, People, PersonThere } from '#libs/console/operators';
 import { DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory/operators';
 import { DatabaseModule, migrate } from '#libs/platform/database';
 import { Settings } from '#libs/platform/config';
 import type { KeptCredentials } from './credentials-file';
 import { demoCredentials } from './demo-access';
-import { entities, schema } from '../../features';
+import { entities, schema } from '../../whole-schema';
 
 export interface DemoPlace {
   readonly settings: Settings;
   readonly databaseUrl: string;
   readonly migrationDatabaseUrl: string;
+  readonly consoleDatabaseUrl: string | null;
   readonly say: (line: string) => void;
   /** @throws when the run is stopping */
   readonly checkStopped: () => void;
 }
 
-/** Updates the schema, fills the demo workspace unless it exists, and returns its credentials. */
-export async function prepareDemo(place: DemoPlace): Promise<KeptCredentials> {
+export interface Demo {
+  readonly credentials: KeptCredentials;
+  /** Of a link that signs the demo's administrator in. Null when there is none any more. */
+  readonly linkToken: string | null;
+}
+
+/** Updates the schema, fills the demo workspace unless it exists, and returns what opens it. */
+export async function prepareDemo(place: DemoPlace): Promise<Demo> {
   await migrate({ ...place, schema });
   const context = await NestFactory.createApplicationContext(DemoModule.forRoot(place), {
     logger: false,
@@ -30,9 +38,23 @@ export async function prepareDemo(place: DemoPlace): Promise<KeptCredentials> {
   try {
     const applications = context.get(Applications);
     const workspace = await demoWorkspace(context, place);
-    return await demoCredentials(applications, workspace, place.settings);
+    const credentials = await demoCredentials(applications, workspace, place.settings);
+    return { credentials, linkToken: await administratorsLink(context.get(People), workspace) };
   } finally {
     await context.close();
+  }
+}
+
+async function administratorsLink(people: People, { id }: Workspace): Promise<string | null> {
+  try {
+    if ((await people.list(id)).length === 0) {
+      await people.add(id, { email: 'admin@demo.example', name: 'Demo administrator', role: 'admin' });
+    }
+    return (await people.makeLink(id, null)).token;
+  } catch (error) {
+    // Another start was first, or somebody removed all administrators.
+    if (error instanceof NoSuchPerson || error instanceof PersonThere) return null;
+    throw error;
   }
 }
 
@@ -80,6 +102,7 @@ class DemoModule {
         DatabaseModule.forRoot({ url: migrationDatabaseUrl, poolSize: 4, patience: 'operator', entities }),
         AuthOperatorModule,
         InventoryOperatorModule,
+        ConsoleOperatorModule,
       ],
       providers: [{ provide: Settings, useValue: { ...settings, operatorName: settings.operatorName ?? 'npm start' } }],
       exports: [Settings],

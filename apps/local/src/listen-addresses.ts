@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 /** Reported before anything is started. */
 export class AddressUnavailable extends Error {}
 
-/** Returns a free port for the API: `port`, or any for 0. @throws {@link AddressUnavailable} */
-export async function reservePort(setting: 'PORT' | 'MANAGEMENT_PORT', host: string, port: number): Promise<number> {
+/** Returns a free port: `port`, or any for 0. @throws {@link AddressUnavailable} with the setting at fault */
+export async function reservePort(setting: string, host: string, port: number): Promise<number> {
   const probe = createServer();
   try {
     probe.listen(port, host);

@@ -7,6 +7,7 @@ import { banner } from './banner';
 import { credentialsFileOf } from './demo-access';
 import { prepareDemo } from './demo';
 import { AddressUnavailable, originOf, reservePort } from './listen-addresses';
+import { LocalConsole } from './local-console';
 import type { ServedApi } from './served-api';
 import type { StopRequest } from './stop-request';
 
@@ -15,21 +16,22 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 /** Runs until a stop is requested (0) or a failure (1). The caller stops `api`. */
 export async function runLocally(api: ServedApi, stop: StopRequest): Promise<number> {
   const postgres = new Opened();
+  const localConsole = new LocalConsole();
   try {
-    return await run(api, stop, postgres);
+    return await run(api, localConsole, stop, postgres);
   } catch (error) {
     // Errors during shutdown only follow from it.
     if (stop.isAsked) return 0;
     process.stderr.write(`${explain(error)}\n`);
     return 1;
   } finally {
-    await api.stop();
+    await Promise.all([api.stop(), localConsole.stop()]);
     await postgres.close();
     if (stop.isAsked) say('Stopped.');
   }
 }
 
-async function run(api: ServedApi, stop: StopRequest, postgres: Opened): Promise<number> {
+async function run(api: ServedApi, localConsole: LocalConsole, stop: StopRequest, postgres: Opened): Promise<number> {
   const settings = await readSettings(process.env);
   say('Setting up Postgres…');
   const [connection] = await Promise.all([
@@ -37,15 +39,19 @@ async function run(api: ServedApi, stop: StopRequest, postgres: Opened): Promise
     makeMissingKeys(settings, secretFiles),
   ]);
   if (stop.isAsked) return 0;
-  const credentials = await prepareDemo({ settings, ...connection, say, checkStopped: stop.check });
+  const { credentials, linkToken } = await prepareDemo({ settings, ...connection, say, checkStopped: stop.check });
   if (stop.isAsked) return 0;
   say('Starting the API…');
-  api.serve({
+  const environment = {
     ...process.env,
     LOG_LEVEL: process.env['LOG_LEVEL'] || 'warn',
-    PORT: String(settings.port),
-    MANAGEMENT_PORT: String(settings.managementPort ?? 0),
     LOCAL_DIR: settings.localDir,
+    PORT: String(settings.port),
+  };
+  const consoleAddress = localConsole.serve(environment, settings, connection.consoleDatabaseUrl, linkToken);
+  api.serve({
+    ...environment,
+    MANAGEMENT_PORT: String(settings.managementPort ?? 0),
     // DATABASE_URL_FILE replaces the variable; setting both would be refused.
     ...(process.env['DATABASE_URL_FILE'] ? {} : { DATABASE_URL: connection.databaseUrl }),
   });
@@ -54,7 +60,8 @@ async function run(api: ServedApi, stop: StopRequest, postgres: Opened): Promise
   if (serving === true) {
     const credentialsFile = credentialsFileOf(settings);
     const { explorer } = credentials;
-    say(banner({ baseUrl: settings.baseUrl, origin, client: credentials, explorer, credentialsFile }));
+    const addresses = { baseUrl: settings.baseUrl, origin, console: await consoleAddress };
+    say(banner({ ...addresses, client: credentials, explorer, credentialsFile }));
     await Promise.race([stop.asked, api.gone]);
   }
   if (stop.isAsked) return 0;
@@ -75,6 +82,8 @@ async function readSettings(environment: NodeJS.ProcessEnv): Promise<Settings> {
 interface Connection {
   readonly databaseUrl: string;
   readonly migrationDatabaseUrl: string;
+  /** Null where a configured database has no role of the console. */
+  readonly consoleDatabaseUrl: string | null;
 }
 
 /** The configured or embedded database. Can be closed even while it is being opened. */
@@ -87,7 +96,8 @@ class Opened {
       return this.embedded;
     }
     const { databaseUrl, migrationDatabaseUrl } = settings;
-    if (migrationDatabaseUrl !== null) return { databaseUrl, migrationDatabaseUrl };
+    const consoleDatabaseUrl = settings.console.databaseUrl;
+    if (migrationDatabaseUrl !== null) return { databaseUrl, migrationDatabaseUrl, consoleDatabaseUrl };
     throw new SettingsInvalid(['MIGRATION_DATABASE_URL is required beside DATABASE_URL']);
   }
 

@@ -22,6 +22,16 @@ export const auditEvidence = {
   inject: [Settings],
 };
 
+/** Records what applications do, and what people of the console do. */
+export const auditRecording = [
+  auditEvidence,
+  {
+    provide: AuditRecorder,
+    useFactory: (evidence: AuditEvidence, clock: Clock) => new AuditRecorder(evidence, clock),
+    inject: [AuditEvidence, Clock],
+  },
+];
+
 /** Lets operators read and verify the audit, and records what they do. */
 @Module({
   providers: [

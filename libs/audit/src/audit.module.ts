@@ -19,19 +19,14 @@ import { PublishedEventsTypeorm } from './typeorm/published-events.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditCheckpointStoreTypeorm } from './typeorm/audit-checkpoint-store.typeorm';
 import { StreamRecorder } from './typeorm/stream-recorder';
-import { auditEvidence } from './audit-operator.module';
+import { auditRecording } from './audit-operator.module';
 
 /** Records audit events within the unit of work of a change, seals them, and lists them for clients. */
 @Module({
   controllers: [AuditEventsController, CheckpointController],
   providers: [
     { provide: Clock, useClass: SystemClock },
-    auditEvidence,
-    {
-      provide: AuditRecorder,
-      useFactory: (evidence: AuditEvidence, clock: Clock) => new AuditRecorder(evidence, clock),
-      inject: [AuditEvidence, Clock],
-    },
+    ...auditRecording,
     StreamRecorder,
     {
       provide: PublishedEvents,

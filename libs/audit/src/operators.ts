@@ -1,6 +1,6 @@
 export { type AuditArchive, AuditArchiveService } from './application/audit-archive.service';
 export { AuditRemovalService } from './application/audit-removal.service';
-export { AuditOperatorModule } from './audit-operator.module';
+export { AuditOperatorModule, auditRecording } from './audit-operator.module';
 export { type EventKind, type RecordedEvent, kindOf } from './domain/audit-event';
 export { type AuditAct } from './domain/audit-act';
 export { AuditRecorder } from './typeorm/audit-recorder';

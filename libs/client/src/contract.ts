@@ -638,7 +638,13 @@ export interface components {
        */
       name?: string | null;
       /**
-       * @description APPLICATION: a request. OPERATOR: the platform’s operators. IMPORT: an import of theirs. One of `APPLICATION`, `OPERATOR`, `IMPORT`; new values may be added, so accept any.
+       * Format: uuid
+       * @description Id of the person who used the console; absent where nobody did.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      personId?: string;
+      /**
+       * @description APPLICATION: a request. OPERATOR: the platform’s operators. IMPORT: an import of theirs. PERSON: a person of the workspace who used the console. One of `APPLICATION`, `OPERATOR`, `IMPORT`, `PERSON`; new values may be added, so accept any.
        * @example APPLICATION
        */
       type: string;
@@ -664,7 +670,7 @@ export interface components {
     /** @description One event of the audit. It never changes. */
     AuditEvent: {
       /**
-       * @description What happened. One of `asset.updated`, `asset.rekeyed`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.key_added`, `application.key_removed`, `application.scopes_set`, `application.limits_set`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
+       * @description What happened. One of `asset.updated`, `asset.rekeyed`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.key_added`, `application.key_removed`, `application.scopes_set`, `application.limits_set`, `person.added`, `person.signed_in`, `person.role_set`, `person.removed`, `person.erased`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
        * @example asset.updated
        */
       action: string;
@@ -744,12 +750,12 @@ export interface components {
     /** @description What it happened to. */
     AuditTarget: {
       /**
-       * @description Id of the asset, client id of the application, the tag key, the import source, or the name of the list.
+       * @description Id of the asset or person, client id of the application, the tag key, the import source, or the name of the list.
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
        */
       id: string;
       /**
-       * @description The kind of the target. One of `ASSET`, `APPLICATION`, `TAG_KEY`, `IMPORT`, `INVENTORY`, `AUDIT`; new values may be added, so accept any.
+       * @description The kind of the target. One of `ASSET`, `APPLICATION`, `TAG_KEY`, `IMPORT`, `INVENTORY`, `AUDIT`, `PERSON`; new values may be added, so accept any.
        * @example ASSET
        */
       type: string;

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCluster, locateCluster, makeLocalDirectory } from './cluster/cluster-location';
-import { clusterUrls, readPasswords } from './cluster/cluster-roles';
+import { addConsoleRole, clusterUrls, readPasswords } from './cluster/cluster-roles';
 import { setUpCluster } from './cluster/cluster-setup';
 import { faultFrom } from './embedded-postgres-fault';
 import { startServer, stopServer } from './cluster/postgres-server';
@@ -15,6 +15,8 @@ export interface EmbeddedPostgres {
   readonly migrationDatabaseUrl: string;
   /** Connects as the runtime role: neither owner nor superuser, without BYPASSRLS. */
   readonly databaseUrl: string;
+  /** Connects as the role of the console, which has fewer rights still. */
+  readonly consoleDatabaseUrl: string;
   /** Releases the server. Its last user stops it. */
   close(): Promise<void>;
 }
@@ -46,18 +48,20 @@ async function open(localDir: string, say: (line: string) => void): Promise<Embe
     say(`Making a database in ${dataDir} …`);
     await setUpCluster(location, { ownerMayCreateDatabases: false, durable: true });
   }
-  const passwords = readPasswords(dataDir);
-  const running = await findRunningServer(dataDir, (port) => clusterUrls(passwords, port).databaseUrl, say);
+  const kept = readPasswords(dataDir);
+  const running = await findRunningServer(dataDir, (port) => clusterUrls(kept, port).databaseUrl, say);
   // After a crash of the server, clients that hold its address find it again on the same port.
   const preferredPort = readPostmasterFile(dataDir)?.port;
   const server =
     running ?? (await startServer(location, { logFile: join(localDir, 'postgres.log'), preferredPort, say }));
   const lease = addServerUser(usersOf(localDir));
-  const { migrationDatabaseUrl, databaseUrl } = clusterUrls(passwords, server.port);
+  const passwords = kept.console === '' ? await addConsoleRole(dataDir, kept, server.port) : kept;
+  const { migrationDatabaseUrl, databaseUrl, consoleDatabaseUrl } = clusterUrls(passwords, server.port);
   let closing: Promise<void> | undefined;
   return {
     migrationDatabaseUrl,
     databaseUrl,
+    consoleDatabaseUrl,
     close: () => (closing ??= underLock(localDir, say, () => giveUp(localDir, dataDir, lease))),
   };
 }

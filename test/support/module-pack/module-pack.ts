@@ -4,7 +4,8 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '../../..');
 /** Modules of the programs that tests start repeatedly. Excludes the programs themselves, which would run. */
 const LOADED = [
-  ...['create-app', 'management-server', 'readiness', 'graceful-stop'].map((name) => `apps/api/src/${name}.js`),
+  'apps/api/src/create-app.js',
+  'libs/platform/src/process/index.js',
   ...['command-line', 'operator', 'output'].map((name) => `apps/admin/src/${name}.js`),
   ...['audit', 'auth', 'inventory'].map((name) => `libs/${name}/src/operators.js`),
 ];

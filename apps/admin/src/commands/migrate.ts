@@ -8,7 +8,7 @@ export function migrateCommand(): Command {
     .description('bring the database up to date and grant the role of DATABASE_URL what it needs; safe to repeat')
     .action(async (options: CommonOptions) => {
       const { migrate } = await import('#libs/platform/database');
-      const { schema } = await import('../../../features.js');
+      const { schema } = await import('../../../whole-schema.js');
       const { withDatabase } = await import('../operator-database.js');
       const { applied } = await withDatabase(async (database) => {
         const report = await migrate({ ...database, schema, onWait: sayThatItWaits });

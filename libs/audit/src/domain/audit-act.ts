@@ -24,11 +24,12 @@ export interface AssetChange {
 /** Something that is not an update of an asset, as its writer tells the audit (additions, section 6). */
 export interface AuditAct {
   readonly action: string;
+  /** OPERATOR is whoever uses the operators' services: a person of the console, where its recorder knows one. */
   readonly actor:
     | { readonly type: 'OPERATOR' | 'IMPORT' }
     | { readonly type: 'APPLICATION'; readonly applicationId: string; readonly clientId: string };
   readonly target: {
-    readonly type: 'ASSET' | 'APPLICATION' | 'TAG_KEY' | 'IMPORT' | 'INVENTORY' | 'AUDIT';
+    readonly type: 'ASSET' | 'APPLICATION' | 'TAG_KEY' | 'IMPORT' | 'INVENTORY' | 'AUDIT' | 'PERSON';
     readonly id: string;
   };
   readonly requestId?: string;

@@ -4,6 +4,9 @@ import type { FieldChange } from './audit-act';
 /** The action of events that have no kind of their own. */
 export const ASSET_UPDATED = 'asset.updated';
 
+/** The actor type of people who use the console. Their events carry an id instead of a name, which can be erased. */
+export const PERSON = 'PERSON';
+
 /** The kind of an event that is no update of an asset (additions, section 6). */
 export interface EventKind {
   readonly action: string;
@@ -21,7 +24,10 @@ export interface AuditEvent {
   readonly occurredAt: string;
   /** Null for `asset.updated`, an application's update of an asset. */
   readonly kind: EventKind | null;
-  /** Name of the operator or of the import's author. Null for applications. Absent in events from before it was recorded. */
+  /**
+   * Name of the operator or of the import's author, or the id of the person. Null for applications. Absent in events from
+   * before it was recorded.
+   */
   readonly actorName?: string | null;
   /** The public id. Null for other kinds, like the members below where there is nothing to say. */
   readonly assetId: string | null;

@@ -1,5 +1,5 @@
 import type { FieldChange } from './audit-act';
-import { type RecordedEvent, kindOf } from './audit-event';
+import { PERSON, type RecordedEvent, kindOf } from './audit-event';
 
 /** One changed value. Null stands for a value that is not there. */
 export interface PublishedChange {
@@ -17,8 +17,16 @@ export interface PublishedEvent {
   /** The time of its checkpoint, ISO 8601. It never falls while `sequence` grows. */
   readonly recordedAt: string;
   readonly action: string;
-  /** `name` is absent in events from before it was recorded, because their leaf hashes cover the form without it. */
-  readonly actor: { readonly type: string; readonly clientId: string | null; readonly name?: string | null };
+  /**
+   * `name` is absent in events from before it was recorded, because their leaf hashes cover the form without it.
+   * `personId` is there for people only.
+   */
+  readonly actor: {
+    readonly type: string;
+    readonly clientId: string | null;
+    readonly name?: string | null;
+    readonly personId?: string;
+  };
   readonly target: { readonly type: string; readonly id: string };
   readonly request: { readonly id: string | null };
   /** Sorted by field. */
@@ -41,13 +49,18 @@ export function publish(event: EventToPublish, sequence: number, recordedAt: str
     occurredAt,
     recordedAt,
     action,
-    actor: { type: actorType, clientId, ...(name === undefined ? {} : { name }) },
+    actor: { type: actorType, clientId, ...whoOf(actorType, name) },
     target: { type: targetType, id: targetId },
     request: { id: requestId },
     changes: Object.entries(event.changes)
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([field, change]) => publishChange(field, change)),
   };
+}
+
+function whoOf(actorType: string, name: string | null | undefined): Pick<PublishedEvent['actor'], 'name' | 'personId'> {
+  if (name === undefined) return {};
+  return actorType === PERSON && name !== null ? { name: null, personId: name } : { name };
 }
 
 /** Tags are published by their keys. Altered rows are published, too, whatever their form. */

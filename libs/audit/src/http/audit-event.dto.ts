@@ -16,6 +16,11 @@ const ACTIONS = [
   'application.key_removed',
   'application.scopes_set',
   'application.limits_set',
+  'person.added',
+  'person.signed_in',
+  'person.role_set',
+  'person.removed',
+  'person.erased',
   'tag_key.created',
   'tag_key.deleted',
   'source.stale_after_set',
@@ -23,15 +28,18 @@ const ACTIONS = [
   'inventory.exported',
   'audit.exported',
 ] as const;
-const ACTOR_TYPES = ['APPLICATION', 'OPERATOR', 'IMPORT'] as const;
-const TARGET_TYPES = ['ASSET', 'APPLICATION', 'TAG_KEY', 'IMPORT', 'INVENTORY', 'AUDIT'] as const;
+const ACTOR_TYPES = ['APPLICATION', 'OPERATOR', 'IMPORT', 'PERSON'] as const;
+const TARGET_TYPES = ['ASSET', 'APPLICATION', 'TAG_KEY', 'IMPORT', 'INVENTORY', 'AUDIT', 'PERSON'] as const;
 
 const VALUE_TYPES = 'a text, an integer, a boolean, an array of texts or an object of texts';
 
 @ApiObject({ name: 'AuditActor', description: 'Who acted.' })
 export class AuditActorDto {
   @ApiProperty(
-    openEnum(ACTOR_TYPES, 'APPLICATION: a request. OPERATOR: the platform’s operators. IMPORT: an import of theirs.'),
+    openEnum(
+      ACTOR_TYPES,
+      'APPLICATION: a request. OPERATOR: the platform’s operators. IMPORT: an import of theirs. PERSON: a person of the workspace who used the console.',
+    ),
   )
   type!: string;
 
@@ -54,6 +62,13 @@ export class AuditActorDto {
     example: null,
   })
   name?: string | null;
+
+  @ApiPropertyOptional({
+    format: 'uuid',
+    description: 'Id of the person who used the console; absent where nobody did.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  })
+  personId?: string;
 }
 
 @ApiObject({ name: 'AuditTarget', description: 'What it happened to.' })
@@ -64,7 +79,7 @@ export class AuditTargetDto {
   @ApiProperty({
     maxLength: 1000,
     description:
-      'Id of the asset, client id of the application, the tag key, the import source, or the name of the list.',
+      'Id of the asset or person, client id of the application, the tag key, the import source, or the name of the list.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
   })
   id!: string;

@@ -1,6 +1,7 @@
 import type { Clock, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, bind, prepared } from '#libs/platform/database';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
+import { PERSON } from '../domain/audit-event';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 
 const INSERT_EVENTS = prepared(
@@ -22,14 +23,20 @@ const INSERT_ACT = `
 
 /**
  * Records updates and acts in their own transaction: applied and recorded, or neither. `operatorName` is who acts as
- * OPERATOR or IMPORT.
+ * OPERATOR or IMPORT. With a person's id, the person of the console acts instead.
  */
 export class AuditRecorder {
   constructor(
     private readonly evidence: AuditEvidence,
     private readonly clock: Clock,
     readonly operatorName: string | null = null,
+    private readonly personId: string | null = null,
   ) {}
+
+  /** Records as acts of this person what services record as acts of an operator. */
+  asPerson(personId: string): AuditRecorder {
+    return new AuditRecorder(this.evidence, this.clock, null, personId);
+  }
 
   /** Returns one INSERT for all changes of one update. It returns no rows. */
   statement(workspaceId: WorkspaceId, author: ChangeAuthor, changes: readonly AssetChange[]): BoundStatement {
@@ -63,12 +70,13 @@ export class AuditRecorder {
     const { applicationId, clientId, actorName } =
       act.actor.type === 'APPLICATION'
         ? { ...act.actor, actorName: null }
-        : { applicationId: null, clientId: null, actorName: this.operatorName };
+        : { applicationId: null, clientId: null, actorName: this.personId ?? this.operatorName };
+    const actorType = this.personId === null || act.actor.type === 'APPLICATION' ? act.actor.type : PERSON;
     const event = {
       workspaceId,
       id: this.evidence.newEventId(now),
       occurredAt: new Date(now).toISOString(),
-      kind: { action: act.action, actorType: act.actor.type, targetType: act.target.type, targetId: act.target.id },
+      kind: { action: act.action, actorType, targetType: act.target.type, targetId: act.target.id },
       actorName,
       assetId: null,
       applicationId,

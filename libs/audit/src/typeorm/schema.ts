@@ -34,4 +34,8 @@ export const auditSchema: SchemaPart = {
     { function: 'workspaces_to_seal' },
     { function: 'seal_audit_events' },
   ],
+  consoleGrants: [
+    { table: 'audit_event', privileges: `SELECT, INSERT (${RECORDED})` },
+    { table: 'audit_checkpoint', privileges: 'SELECT' },
+  ],
 };

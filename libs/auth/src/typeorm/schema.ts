@@ -25,4 +25,8 @@ export const authSchema: SchemaPart = {
     { table: 'application_key', privileges: 'SELECT, UPDATE (last_used_at)' },
     { table: 'used_assertion', privileges: 'SELECT, INSERT, UPDATE (expires_at), DELETE' },
   ],
+  consoleGrants: [
+    { table: 'workspace', privileges: 'SELECT' },
+    { table: 'application', privileges: 'SELECT, INSERT, UPDATE' },
+  ],
 };

@@ -1,6 +1,13 @@
 export { API_VERSION } from './api-version';
 export { OPERATOR_NAME_RULE, isOperatorName } from './operator-name';
 export { createOnce, readSecretFileSync } from './secret-file';
-export { Settings, SettingsInvalid, isSet, loadSettings, loadSettingsWithoutDatabase } from './settings';
+export {
+  type ConsoleSettings,
+  Settings,
+  SettingsInvalid,
+  isSet,
+  loadSettings,
+  loadSettingsWithoutDatabase,
+} from './settings';
 export { meaningOf, settingsSchema } from './settings-schema';
 export { SystemClock } from './system-clock';

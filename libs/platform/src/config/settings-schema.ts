@@ -20,8 +20,12 @@ const baseUrl = httpUrl.refine(
   (url) => /^[a-z]+:\/\/[^/@?#]+(\/[^?#]*)?$/i.test(url),
   'must have neither a user, a query nor a fragment: addresses are made by adding a path',
 );
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
-const standbyUrls = z
+const origin = httpUrl.refine(
+  (url) => !URL.canParse(url) || new URL(url).origin === url.replace(/\/$/, ''),
+  'must be an origin such as https://console.example.com: scheme and host, and no path',
+);
+export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+export const standbyUrls = z
   .string()
   .default('')
   .transform((text) => text.split(',').map((url) => url.trim()))
@@ -30,7 +34,6 @@ const standbyUrls = z
     (list) => list.every((url) => postgresUrl.safeParse(url).success),
     'must be a comma-separated list of postgres:// URLs (a comma in a password is written %2C)',
   );
-const roleOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).username : null);
 const redisUrl = z.string().superRefine((url, context) => {
   try {
     parseRedisUrl(url);
@@ -173,6 +176,34 @@ export const settingsSchema = z.object({
   LOCAL_DIR: path
     .default('.local')
     .register(meanings, { meaning: "directory of the embedded Postgres, generated keys and the demo's credentials" }),
+  CONSOLE_PORT: port.default(3001).register(meanings, { meaning: 'port of the [console](console.md)' }),
+  CONSOLE_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .register(meanings, { meaning: 'address of the console’s listener' }),
+  CONSOLE_URL: origin.optional().register(meanings, {
+    meaning: 'address of the console for browsers; https when `NODE_ENV=production`',
+    derivedDefault: '`http://127.0.0.1:CONSOLE_PORT`',
+  }),
+  CONSOLE_DATABASE_URL: postgresUrl.optional().register(meanings, {
+    meaning: 'the same database with a role of the console’s own; `admin migrate` grants it what the pages need',
+  }),
+  CONSOLE_OIDC_ISSUER: baseUrl.optional().register(meanings, {
+    meaning: 'issuer of OpenID Connect for sign-in; the console requires it when `NODE_ENV=production`',
+  }),
+  CONSOLE_OIDC_CLIENT_ID: z.string().min(1).optional().register(meanings, {
+    meaning: 'client id of the console at the issuer',
+  }),
+  CONSOLE_OIDC_SECRET_FILE: path.optional().register(meanings, { meaning: 'file with the secret of that client' }),
+  CONSOLE_MANAGEMENT_PORT: port.default(9091).register(meanings, {
+    meaning: 'port of the console’s `/livez`, `/readyz` and `/metrics`; 0 switches it off',
+  }),
+  CONSOLE_MANAGEMENT_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .register(meanings, { meaning: 'address of the console’s management listener' }),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
     .default('info')
     .register(meanings, { meaning: 'fatal, error, warn, info, debug, trace or silent' }),
@@ -216,41 +247,4 @@ export function meaningOf(name: keyof typeof settingsSchema.shape): SettingMeani
   const meaning = meanings.get(settingsSchema.shape[name]);
   if (meaning === undefined) throw new Error(`${name} has no meaning for docs/settings.md.`);
   return meaning;
-}
-
-const KEY_SETTINGS = ['SIGNING_KEYS_DIR', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const;
-
-/**
- * Checks that involve two settings. They run even when single settings are invalid, so one start reports every fault.
- */
-export function faultsBetween(given: Readonly<Record<string, string>>): string[] {
-  const faults: string[] = [];
-  // Row-level security might not restrict another role. The role of DATABASE_URL is checked at the start.
-  const { data: url } = postgresUrl.safeParse(given['DATABASE_URL']);
-  const { data: standbys = [] } = standbyUrls.safeParse(given['DATABASE_REPLICA_URLS']);
-  if (url !== undefined && standbys.some((standby) => ![roleOf(url), null].includes(roleOf(standby)))) {
-    faults.push('DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL');
-  }
-  if (listenersMeet(given)) faults.push('MANAGEMENT_PORT must be another port than PORT');
-  if (given['NODE_ENV'] !== 'production') return faults;
-  // Each instance would limit on its own, and none would learn of a token that another one issued.
-  if (given['REDIS_URL'] === undefined && Number(given['REPLICAS'] ?? 1) > 1) {
-    faults.push('REDIS_URL is required when REPLICAS is over 1 and NODE_ENV=production');
-  }
-  const missing = KEY_SETTINGS.filter((name) => given[name] === undefined);
-  return [
-    ...faults,
-    ...missing.map((name) => `${name} is required when NODE_ENV=production: set its path, then run admin keys init`),
-  ];
-}
-
-const listenerSettings = settingsSchema.pick({ PORT: true, HOST: true, MANAGEMENT_PORT: true, MANAGEMENT_HOST: true });
-
-/** Tells whether both listeners would bind the same port on overlapping addresses. Port 0 picks any free port. */
-function listenersMeet(given: Readonly<Record<string, string>>): boolean {
-  const { data } = listenerSettings.safeParse(given);
-  if (data === undefined || data.PORT === 0 || data.PORT !== data.MANAGEMENT_PORT) return false;
-  const hosts = [data.HOST, data.MANAGEMENT_HOST];
-  if (data.HOST === data.MANAGEMENT_HOST || hosts.includes('::')) return true;
-  return hosts.includes('0.0.0.0') && !hosts.some((host) => isIP(host) === 6);
 }

@@ -1,10 +1,15 @@
 import { join, resolve } from 'node:path';
 import type { RateLimit, RateLimits } from '#libs/kernel';
+import type { z } from 'zod';
 import { readSecretFileSync } from './secret-file';
-import { faultsBetween, settingsSchema } from './settings-schema';
+import { faultsBetween } from './settings-faults';
+import { settingsSchema } from './settings-schema';
 
 /** Settings that may also be given as `<NAME>_FILE`: the path of a file that holds the value. */
-const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
+const SECRET_SETTINGS = [
+  ...(['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const),
+  'CONSOLE_DATABASE_URL',
+] as const;
 
 /** The settings are invalid. Lists every fault and never shows a value. */
 export class SettingsInvalid extends Error {
@@ -12,6 +17,20 @@ export class SettingsInvalid extends Error {
     super(`The settings are not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
     this.name = 'SettingsInvalid';
   }
+}
+
+/** The settings of the web console. */
+export interface ConsoleSettings {
+  readonly port: number;
+  readonly host: string;
+  /** Origin for browsers, without a trailing slash. */
+  readonly url: string;
+  readonly databaseUrl: string | null;
+  /** Null where people sign in by a link. */
+  readonly oidc: { readonly issuer: string; readonly clientId: string; readonly secretFile: string } | null;
+  /** Null when the management server is switched off. */
+  readonly managementPort: number | null;
+  readonly managementHost: string;
 }
 
 /** The settings of one instance, read once at its start. */
@@ -53,6 +72,7 @@ export class Settings {
   readonly auditKeyFile!: string;
   /** Directory of the embedded Postgres, the generated keys and the demo's credentials. */
   readonly localDir!: string;
+  readonly console!: ConsoleSettings;
   readonly logLevel!: string;
   readonly logFormat!: 'json' | 'pretty';
   /** Base address of the trace collector. Null disables tracing. */
@@ -116,11 +136,26 @@ export function loadSettings(environment: Environment): Settings {
     secretPepperFile: settings.SECRET_PEPPER_FILE ?? join(localDir, 'keys', 'pepper'),
     auditKeyFile: settings.AUDIT_KEY_FILE ?? join(localDir, 'keys', 'audit'),
     localDir,
+    console: consoleSettings(settings),
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,
     tracesEndpoint: settings.OTEL_SDK_DISABLED ? null : (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null),
   };
   return Object.assign(new Settings(), values);
+}
+
+function consoleSettings(given: z.infer<typeof settingsSchema>): ConsoleSettings {
+  const [issuer, clientId] = [given.CONSOLE_OIDC_ISSUER, given.CONSOLE_OIDC_CLIENT_ID];
+  const secretFile = given.CONSOLE_OIDC_SECRET_FILE;
+  return {
+    port: given.CONSOLE_PORT,
+    host: given.CONSOLE_HOST,
+    url: (given.CONSOLE_URL ?? `http://127.0.0.1:${given.CONSOLE_PORT}`).replace(/\/$/, ''),
+    databaseUrl: given.CONSOLE_DATABASE_URL ?? null,
+    oidc: issuer && clientId && secretFile ? { issuer, clientId, secretFile } : null,
+    managementPort: given.CONSOLE_MANAGEMENT_PORT === 0 ? null : given.CONSOLE_MANAGEMENT_PORT,
+    managementHost: given.CONSOLE_MANAGEMENT_HOST,
+  };
 }
 
 function readSecretFiles(given: Record<string, string>): string[] {

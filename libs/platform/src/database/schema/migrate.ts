@@ -29,18 +29,19 @@ export interface MigrationReport {
   readonly applied: readonly string[];
 }
 
-/** The role of DATABASE_URL would own the tables, so it could switch row-level security off. */
+/** One role would have the rights of two. The owner of the tables could switch row-level security off. */
 export class RolesNotApart extends Error {
-  constructor(role: string) {
+  constructor(role: string, setting: string, other: string) {
+    const who = setting === 'DATABASE_URL' ? 'The API' : 'The console';
     super(
-      `DATABASE_URL and MIGRATION_DATABASE_URL both connect as "${role}". ` +
-        'The API needs a role of its own that owns nothing: CREATE ROLE …, and name it in DATABASE_URL.',
+      `${setting} and ${other} both connect as "${role}". ` +
+        `${who} needs a role of its own that owns nothing: CREATE ROLE …, and name it in ${setting}.`,
     );
     this.name = 'RolesNotApart';
   }
 }
 
-/** The role of DATABASE_URL bypasses row-level security, or does not exist. */
+/** A role bypasses row-level security, or does not exist. */
 export class RuntimeRoleUnfit extends Error {
   constructor(what: string) {
     super(`${what} Create it with: CREATE ROLE … LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '…'`);
@@ -49,19 +50,28 @@ export class RuntimeRoleUnfit extends Error {
 }
 
 /**
- * Applies missing migrations and grants the runtime role its privileges. Safe to run at any time, also concurrently.
+ * Applies missing migrations and grants the runtime role, and the console's role if there is one, their privileges. Safe to run at any time, also concurrently.
  * Each migration is one transaction unless it sets `transaction = false`. It waits two seconds at most for a lock, so
  * that traffic never queues longer behind it. Then it tries again until `patienceMs` is over, by default two minutes.
  */
 export async function migrate(options: {
   readonly migrationDatabaseUrl: string;
   readonly databaseUrl: string;
+  /** Absent or null where no console runs. */
+  readonly consoleDatabaseUrl?: string | null;
   readonly schema: readonly SchemaPart[];
   readonly patienceMs?: number;
   /** Receives the reason as a sentence: once while another migration runs, and at each lock timeout. */
   readonly onWait?: (reason: string) => void;
 }): Promise<MigrationReport> {
-  const runtimeRole = decodeURIComponent(new URL(options.databaseUrl).username);
+  const { databaseUrl, consoleDatabaseUrl, schema } = options;
+  const roles: Role[] = [
+    { setting: 'DATABASE_URL', name: roleOf(databaseUrl), grants: schema.flatMap((part) => part.grants) },
+  ];
+  if (consoleDatabaseUrl) {
+    const grants = schema.flatMap((part) => part.consoleGrants ?? []);
+    roles.push({ setting: 'CONSOLE_DATABASE_URL', name: roleOf(consoleDatabaseUrl), grants });
+  }
   const dataSource = new DataSource({
     type: 'postgres',
     url: options.migrationDatabaseUrl,
@@ -80,12 +90,16 @@ export async function migrate(options: {
   try {
     await takeMigrationLock(lock, options.onWait);
     const [{ owner }] = (await lock.query('SELECT current_user AS owner')) as [{ owner: string }];
-    if (owner === runtimeRole) throw new RolesNotApart(owner);
-    await assertRoleExists(lock, runtimeRole);
+    for (const [place, role] of roles.entries()) {
+      const others = [{ setting: 'MIGRATION_DATABASE_URL', name: owner }, ...roles.slice(0, place)];
+      const same = others.find(({ name }) => name === role.name);
+      if (same) throw new RolesNotApart(role.name, role.setting, same.setting);
+      await assertRoleExists(lock, role);
+    }
     const before = await appliedMigrations(lock);
     const wait = { deadline: Date.now() + (options.patienceMs ?? 120_000), told: options.onWait };
     await untilUnlocked(() => dataSource.runMigrations({ transaction: 'each' }), wait);
-    await untilUnlocked(() => grant(lock, runtimeRole, options.schema), wait);
+    for (const role of roles) await untilUnlocked(() => grant(lock, role), wait);
     return { applied: (await appliedMigrations(lock)).filter((name) => !before.includes(name)) };
   } finally {
     await lock.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
@@ -117,20 +131,28 @@ async function appliedMigrations(connection: QueryRunner): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-async function assertRoleExists(connection: QueryRunner, role: string): Promise<void> {
-  const found = (await connection.query('SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = $1', [role])) as {
+interface Role {
+  readonly setting: string;
+  readonly name: string;
+  readonly grants: SchemaPart['grants'];
+}
+
+const roleOf = (url: string): string => decodeURIComponent(new URL(url).username);
+
+async function assertRoleExists(connection: QueryRunner, { name, setting }: Role): Promise<void> {
+  const found = (await connection.query('SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = $1', [name])) as {
     rolsuper: boolean;
     rolbypassrls: boolean;
   }[];
-  if (!found[0]) throw new RuntimeRoleUnfit(`The role "${role}" of DATABASE_URL does not exist.`);
+  if (!found[0]) throw new RuntimeRoleUnfit(`The role "${name}" of ${setting} does not exist.`);
   if (found[0].rolsuper || found[0].rolbypassrls) {
-    throw new RuntimeRoleUnfit(`The role "${role}" of DATABASE_URL is a superuser or has BYPASSRLS.`);
+    throw new RuntimeRoleUnfit(`The role "${name}" of ${setting} is a superuser or has BYPASSRLS.`);
   }
 }
 
 /** Grants exactly the listed privileges. Revokes privileges of earlier releases that are no longer needed. */
-async function grant(connection: QueryRunner, role: string, schema: readonly SchemaPart[]): Promise<void> {
-  const name = `"${role.replaceAll('"', '""')}"`;
+async function grant(connection: QueryRunner, role: Role): Promise<void> {
+  const name = `"${role.name.replaceAll('"', '""')}"`;
   await connection.startTransaction();
   try {
     await connection.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
@@ -140,7 +162,7 @@ async function grant(connection: QueryRunner, role: string, schema: readonly Sch
     );
     await connection.query(`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${name}`);
     await connection.query(`REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${name}`);
-    for (const granted of [...schema.flatMap((part) => part.grants), MIGRATION_TABLE_GRANT]) {
+    for (const granted of [...role.grants, MIGRATION_TABLE_GRANT]) {
       await connection.query(`GRANT ${rightsOf(granted)} TO ${name}`);
     }
     await connection.commitTransaction();

@@ -29,4 +29,6 @@ export interface SchemaPart {
   })[];
   /** Every privilege of the runtime role on the feature's objects. Other privileges on tables and sequences are revoked. */
   readonly grants: readonly (TableGrant | FunctionGrant | SequenceGrant)[];
+  /** Every privilege of the console's role on the feature's objects. */
+  readonly consoleGrants?: readonly (TableGrant | FunctionGrant | SequenceGrant)[];
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { JSON_RESPONSE, openContext } from '#libs/platform/http';
-import { PROBLEM_MEDIA_TYPE, toProblem } from '#libs/platform/problems';
+import { JSON_RESPONSE, openContext } from '../http';
+import { PROBLEM_MEDIA_TYPE, toProblem } from '../problems';
 import { DomainError } from '#libs/kernel';
 import type { Readiness } from './readiness';
 
@@ -8,8 +8,8 @@ export interface ManagementRoutes {
   readonly readiness: () => Promise<Readiness>;
   /** The Prometheus text format with its media type. */
   readonly metrics: { readonly mediaType: string; expose(): Promise<string> };
-  /** Public keys of the signing keys (RFC 7517). */
-  readonly jwks: () => object;
+  /** Public keys of the signing keys (RFC 7517), for a process that has some. */
+  readonly jwks?: () => object;
   readonly baseUrl: string;
   /** Receives unexpected errors. */
   readonly onError: (requestId: string, error: unknown) => void;
@@ -31,6 +31,7 @@ const json = (status: number, body: object, mediaType = JSON_RESPONSE): Result =
 
 /** Serves operators and orchestrators on a port that clients cannot reach (decisions, section 8). */
 export function createManagementServer(routes: ManagementRoutes): Server {
+  const { jwks } = routes;
   const served: Routes = {
     '/livez': () => json(200, { status: 'ok' }),
     '/readyz': async () => {
@@ -42,7 +43,7 @@ export function createManagementServer(routes: ManagementRoutes): Server {
       body: await routes.metrics.expose(),
       mediaType: routes.metrics.mediaType,
     }),
-    '/jwks.json': () => json(200, routes.jwks()),
+    ...(jwks ? { '/jwks.json': () => json(200, jwks()) } : {}),
   };
   return createServer((request, response) => {
     void respond(request, response, served, routes);

@@ -1,5 +1,5 @@
-import type { RedisClient } from '#libs/platform/redis';
-import type { SchemaPart } from '#libs/platform/database';
+import type { RedisClient } from '../redis';
+import type { SchemaPart } from '../database';
 
 /** After this time without a check the last result counts as unknown. */
 const KNOWN_MS = 60_000;

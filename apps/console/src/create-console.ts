@@ -1,0 +1,34 @@
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import { type Settings } from '#libs/platform/config';
+import { trustProxies } from '#libs/platform/http/server';
+import { assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
+import { ProcessLogger } from '#libs/platform/observability';
+import express, { type Express } from 'express';
+import type { Logger } from 'pino';
+import { secretFiles } from '../../features';
+import { ConsoleAppModule } from './console-app.module';
+import { firstSteps } from './first-steps';
+
+/** A form has a few fields, or up to a hundred ticked assets. */
+const MAX_FORM = '64kb';
+
+/** Creates the configured console, not yet listening. `main.ts` and every test use it. */
+export async function createConsole(settings: Settings, log: Logger): Promise<NestExpressApplication> {
+  if (!settings.production) await makeMissingKeys(settings, secretFiles);
+  assertKeysReadable(settings, secretFiles);
+  const server = express();
+  for (const off of ['x-powered-by', 'etag']) server.disable(off);
+  for (const on of ['strict routing', 'case sensitive routing']) server.enable(on);
+  server.set('query parser', 'simple');
+  const app = await NestFactory.create<NestExpressApplication>(
+    ConsoleAppModule.forRoot(settings),
+    new ExpressAdapter(server),
+    { bodyParser: false, logger: new ProcessLogger(log), abortOnError: false },
+  );
+  trustProxies(app.getHttpAdapter().getInstance() as Express, settings.trustedProxies);
+  app.use(firstSteps(settings, log));
+  app.use(express.urlencoded({ extended: false, limit: MAX_FORM, parameterLimit: 300 }));
+  await app.init();
+  return app;
+}

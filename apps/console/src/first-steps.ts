@@ -1,0 +1,48 @@
+import type { Settings } from '#libs/platform/config';
+import { openContext } from '#libs/platform/http';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+
+/** Pages load their own style and script only, no site may frame them, and forms lead back here. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
+  "frame-ancestors 'none'";
+
+const READS = ['GET', 'HEAD'];
+
+/**
+ * Steps before the router, for each request: an id and a log line, headers, then Host and Origin. A page of another site
+ * that resolves its name to this address (DNS rebinding) sends another Host.
+ */
+export function firstSteps({ console: { url } }: Settings, log: Logger): RequestHandler {
+  const { host } = new URL(url);
+  return (request: Request, response: Response, next: NextFunction) => {
+    openContext(request, response);
+    response.once('close', () => logAccess(log, request, response));
+    response.setHeader('Content-Security-Policy', POLICY);
+    // Under no-referrer browsers would send "Origin: null" with forms.
+    response.setHeader('Referrer-Policy', 'same-origin');
+    response.setHeader('X-Frame-Options', 'DENY');
+    response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+    if (url.startsWith('https:')) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
+    const { headers, method } = request;
+    if (headers.host !== host) return refuse(response, `The console is at ${url}.`);
+    const isForeign = headers.origin !== undefined && headers.origin !== url;
+    if (isForeign && !READS.includes(method)) return refuse(response, 'A page of another site sent this form.');
+    next();
+  };
+}
+
+function refuse(response: Response, reason: string): void {
+  response.status(403).type('text/plain').send(`${reason}\n`);
+}
+
+/** No path, query or body: a link holds a secret, and a filter may hold a name. */
+function logAccess(log: Logger, request: Request, response: Response): void {
+  const { requestId, startedAt } = request.context;
+  const route = (request.route as { readonly path?: string } | undefined)?.path ?? null;
+  const who = { workspaceId: request.signedIn?.workspaceId ?? null, personId: request.signedIn?.personId ?? null };
+  const status = response.writableFinished ? response.statusCode : null;
+  const durationMs = Number(process.hrtime.bigint() - startedAt) / 1e6;
+  log.info({ requestId, method: request.method, route, status, ...who, durationMs }, 'request');
+}

@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { auditRecording } from '#libs/audit/operators';
+import { Clock } from '#libs/kernel';
+import { SystemClock } from '#libs/platform/config';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { ConsoleFilter } from './http/console.filter';
+import { ConsoleGuard } from './http/console.guard';
+import { Cookies } from './http/cookies';
+import { FilesController } from './http/files.controller';
+import { OverviewController } from './http/overview.controller';
+import { SignInController } from './http/sign-in.controller';
+import { SignInLimit } from './http/sign-in-limit';
+import { People } from './typeorm/people';
+import { Sessions } from './typeorm/sessions';
+
+/** The pages of the console, and who may see them. */
+@Module({
+  controllers: [FilesController, SignInController, OverviewController],
+  providers: [
+    { provide: APP_GUARD, useClass: ConsoleGuard },
+    { provide: APP_FILTER, useClass: ConsoleFilter },
+    Cookies,
+    SignInLimit,
+    People,
+    Sessions,
+    ...auditRecording,
+    { provide: Clock, useClass: SystemClock },
+  ],
+})
+export class ConsoleModule {}

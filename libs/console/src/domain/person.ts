@@ -1,0 +1,55 @@
+import type { WorkspaceId } from '#libs/kernel';
+
+export const ROLES = ['viewer', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Somebody who may use the console of a workspace. */
+export interface Person {
+  readonly workspaceId: WorkspaceId;
+  readonly id: string;
+  /** Null once the person was erased, like the e-mail address. */
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly role: Role;
+  /**
+   * `closed`: did not sign in within 14 days of being added. `bound` is how the person got in: by an account of the issuer.
+   */
+  readonly state: 'open' | 'closed' | 'removed' | 'erased';
+  readonly bound: boolean;
+  readonly addedAt: Date;
+  readonly signedInAt: Date | null;
+}
+
+/** What one sign-in opens: a person of each workspace. */
+export interface Membership {
+  readonly workspaceId: WorkspaceId;
+  readonly personId: string;
+  readonly role: Role;
+}
+
+/** How somebody proved who they are: an account of the issuer, with an address that the issuer verified. */
+export interface Account {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly verifiedEmail: string | null;
+}
+
+/** People that a page or command names and that are not there. */
+export class NoSuchPerson extends Error {}
+
+/** Nobody could manage the workspace afterwards. */
+export class LastAdministrator extends Error {
+  constructor() {
+    super('This is the last administrator of the workspace. Make another person an administrator first.');
+  }
+}
+
+/** The address is taken by somebody who is open. */
+export class PersonThere extends Error {
+  constructor() {
+    super('A person with this e-mail address or subject is there already.');
+  }
+}
+
+/** An address with one @, no spaces and at most 254 characters. What it leads to, the issuer verifies. */
+export const isEmail = (text: string): boolean => text.length <= 254 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text);

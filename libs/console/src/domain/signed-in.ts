@@ -1,0 +1,17 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { Role } from './person';
+
+/** Who uses the console, for one request. */
+export interface SignedIn {
+  readonly workspaceId: WorkspaceId;
+  readonly workspaceName: string;
+  readonly workspaceSlug: string;
+  readonly personId: string;
+  readonly personName: string;
+  readonly role: Role;
+  /** The random part of the cookie. Tokens of forms derive from it. */
+  readonly secret: string;
+}
+
+/** Whether this role may see what the other one may. */
+export const mayAct = (role: Role, needed: Role): boolean => role === 'admin' || needed === 'viewer';

@@ -1,0 +1,1 @@
+export { consoleSchema } from './typeorm/schema';

@@ -1,0 +1,44 @@
+import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { type Role } from '../domain/person';
+import { mayAct } from '../domain/signed-in';
+import { Sessions } from '../typeorm/sessions';
+import { ACCESS } from './access.decorator';
+import { Cookies } from './cookies';
+import { assertForm } from './form-token';
+
+/** Nobody is signed in. The filter leads to the sign-in page. */
+export class SignInNeeded extends Error {}
+
+/** Lets a request pass when its session is alive, the role suffices, and a form comes from a page of this session. */
+@Injectable()
+export class ConsoleGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly sessions: Sessions,
+    private readonly cookies: Cookies,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const places = [context.getHandler(), context.getClass()];
+    const needed = this.reflector.getAllAndOverride<Role | 'anyone' | undefined>(ACCESS, places);
+    if (needed === undefined) throw new Error('A route of the console does not say who may call it.');
+    if (needed === 'anyone') return true;
+    const request = context.switchToHttp().getRequest<Request>();
+    const cookie = this.cookies.read(request, 'session');
+    const signedIn = cookie === null ? null : await this.sessions.find(cookie);
+    if (!signedIn) {
+      if (cookie !== null) this.cookies.clear(context.switchToHttp().getResponse<Response>(), 'session');
+      throw new SignInNeeded();
+    }
+    request.signedIn = signedIn;
+    if (!mayAct(signedIn.role, needed)) {
+      throw new ForbiddenException('Only administrators of the workspace may do this.');
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      assertForm(signedIn, (request.body ?? {}) as Record<string, unknown>);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,21 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { Access } from './access.decorator';
+import { CONSOLE_SCRIPT } from './views/script';
+import { CONSOLE_STYLE } from './views/style';
+
+/** What pages load. They hold nothing of a workspace. */
+@Controller()
+@Access('anyone')
+export class FilesController {
+  @Get('console.css')
+  @Header('Content-Type', 'text/css; charset=utf-8')
+  style(): string {
+    return CONSOLE_STYLE;
+  }
+
+  @Get('console.js')
+  @Header('Content-Type', 'text/javascript; charset=utf-8')
+  script(): string {
+    return CONSOLE_SCRIPT;
+  }
+}

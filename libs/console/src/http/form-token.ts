@@ -1,0 +1,29 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ConflictException, ForbiddenException } from '@nestjs/common';
+import type { SignedIn } from '../domain/signed-in';
+
+/** Hidden fields of every form: the workspace that it was made for, and a token of this session that covers it. */
+export const formFields = ({ secret, workspaceId }: SignedIn): { csrf: string; workspace: string } => ({
+  csrf: tokenOf(secret, workspaceId),
+  workspace: workspaceId,
+});
+
+/**
+ * @throws 403 for a form that this session did not get, 409 for one of a workspace from which the session has moved on
+ */
+export function assertForm({ secret, workspaceId }: SignedIn, { csrf, workspace }: Record<string, unknown>): void {
+  if (typeof csrf !== 'string' || typeof workspace !== 'string' || !isSame(csrf, tokenOf(secret, workspace))) {
+    throw new ForbiddenException('This form is not valid. Open the page again and send its form.');
+  }
+  if (workspace !== workspaceId) {
+    throw new ConflictException('You changed the workspace since this form was opened. Nothing was changed.');
+  }
+}
+
+const tokenOf = (secret: string, workspace: string): string =>
+  createHmac('sha256', secret).update(`form ${workspace}`).digest('base64url');
+
+export function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

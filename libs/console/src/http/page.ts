@@ -1,0 +1,31 @@
+import { Eta } from 'eta';
+import type { Request, Response } from 'express';
+import { mayAct } from '../domain/signed-in';
+import { formFields } from './form-token';
+import { VIEWS } from './views/views';
+
+const eta = new Eta({ autoEscape: true });
+for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, text);
+
+export interface PageContent {
+  /** Of the page and of its heading. */
+  readonly title: string;
+  readonly [member: string]: unknown;
+}
+
+const MENU = [{ path: '/', label: 'Overview', needs: 'viewer' }] as const;
+
+/** Renders a page. Templates escape every value, and the policy of the response lets no foreign script run. */
+export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent, status = 200): void {
+  const { signedIn, path } = response.req as Request;
+  const frame = signedIn && {
+    menu: MENU.filter(({ needs }) => mayAct(signedIn.role, needs)).map((entry) => ({
+      ...entry,
+      isCurrent: entry.path === '/' ? path === '/' : path.startsWith(entry.path),
+    })),
+    me: signedIn,
+    fields: formFields(signedIn),
+  };
+  const html = eta.render(`@${view}`, { errors: {}, ...content, frame });
+  response.status(status).type('html').send(html);
+}

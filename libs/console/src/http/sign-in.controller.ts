@@ -1,0 +1,113 @@
+import {
+  Body,
+  Controller,
+  ForbiddenException,
+  Get,
+  HttpException,
+  NotFoundException,
+  Param,
+  Post,
+  Req,
+  Res,
+} from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { Settings } from '#libs/platform/config';
+import type { Request, Response } from 'express';
+import type { SignedIn } from '../domain/signed-in';
+import { People } from '../typeorm/people';
+import { Sessions } from '../typeorm/sessions';
+import { Access, Me } from './access.decorator';
+import { Cookies } from './cookies';
+import { isSame } from './form-token';
+import { linksWork } from './loopback';
+import { sendPage } from './page';
+import { SignInLimit } from './sign-in-limit';
+
+/** The same words for everybody who does not get in: they tell nothing of workspaces and people. */
+const REFUSED = 'This did not sign you in. Ask an administrator of your workspace for access.';
+
+@Controller()
+export class SignInController {
+  constructor(
+    private readonly settings: Settings,
+    private readonly people: People,
+    private readonly sessions: Sessions,
+    private readonly cookies: Cookies,
+    private readonly limit: SignInLimit,
+  ) {}
+
+  @Get('sign-in')
+  @Access('anyone')
+  show(@Res() response: Response): void {
+    sendPage(response, 'signIn', { title: 'Sign in', hasIssuer: this.settings.console.oidc !== null });
+  }
+
+  @Get('sign-in/link/:token')
+  @Access('anyone')
+  showLink(@Param() { token }: { token: string }, @Req() request: Request, @Res() response: Response): void {
+    if (!linksWork(this.settings, request)) throw new NotFoundException();
+    sendPage(response, 'signInLink', { title: 'Sign in', csrf: linkTokenOf(token) });
+  }
+
+  @Post('sign-in/link/:token')
+  @Access('anyone')
+  async useLink(
+    @Param() { token }: { token: string },
+    @Body() { csrf }: Record<string, unknown>,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    if (!linksWork(this.settings, request)) throw new NotFoundException();
+    await this.limit.assertBelow(request, response);
+    if (typeof csrf !== 'string' || !isSame(csrf, linkTokenOf(token))) throw new ForbiddenException(REFUSED);
+    const person = await this.people.useLink(token);
+    if (!person) {
+      await this.limit.failed(request, 'the link is unknown, used or too old');
+      throw new HttpException('This link was used or is older than five minutes. Make another one.', 403);
+    }
+    await this.begin(response, person);
+  }
+
+  @Post('sign-out')
+  @Access('viewer')
+  async signOut(@Me() me: SignedIn, @Res() response: Response): Promise<void> {
+    await this.sessions.end(me);
+    this.cookies.clear(response, 'session');
+    response.redirect(303, '/sign-in');
+  }
+
+  @Get('workspaces')
+  @Access('viewer')
+  async workspaces(@Me() me: SignedIn, @Res() response: Response): Promise<void> {
+    const workspaces = await this.sessions.workspacesOf(me);
+    sendPage(response, 'workspaces', { title: 'Switch workspace', workspaces });
+  }
+
+  @Post('workspaces')
+  @Access('viewer')
+  async switchWorkspace(
+    @Me() me: SignedIn,
+    @Body() { to }: Record<string, unknown>,
+    @Res() response: Response,
+  ): Promise<void> {
+    const workspaces = await this.sessions.workspacesOf(me);
+    const chosen = workspaces.find(({ workspaceId }) => workspaceId === to);
+    if (!chosen) throw new NotFoundException();
+    if (chosen.workspaceId !== me.workspaceId) {
+      this.cookies.set(response, 'session', await this.sessions.move(me, chosen));
+    }
+    response.redirect(303, '/');
+  }
+
+  private async begin(
+    response: Response,
+    { workspaceId, personId }: Pick<SignedIn, 'workspaceId' | 'personId'>,
+  ): Promise<void> {
+    this.cookies.set(response, 'session', await this.sessions.begin(workspaceId, personId));
+    this.limit.succeeded();
+    response.redirect(303, '/');
+  }
+}
+
+/** Nobody is signed in yet, so the token of the form derives from the link. */
+const linkTokenOf = (token: string): string => createHash('sha256').update(`link form ${token}`).digest('base64url');

@@ -1,0 +1,82 @@
+/** The style of the console, on the colours of the guides. They follow the setting of the reader's system. */
+export const CONSOLE_STYLE = `:root {
+  color-scheme: light dark;
+  --text: #1c2530; --soft: #56616e; --line: #dde2e8; --ground: #fff; --shade: #f4f6f8; --link: #0b5cad; --mark: #e6f0fa;
+  --good: #17703a; --bad: #b3261e; --on-link: #fff;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --text: #dfe5ec; --soft: #9fabb8; --line: #323b46; --ground: #14191f; --shade: #1d242c; --link: #7db8f5; --mark: #1d3147;
+    --good: #6cc98d; --bad: #ff9a92; --on-link: #14191f;
+  }
+}
+*, *::before, *::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
+a { color: var(--link); text-underline-offset: 0.15em; }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+code, pre { font: 0.875rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+.skip { position: absolute; left: -999rem; }
+.skip:focus { left: 1rem; top: 1rem; z-index: 2; padding: 0.5rem 1rem; background: var(--ground); }
+header {
+  display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; align-items: center; padding: 0.6rem 1.5rem;
+  border-bottom: 1px solid var(--line);
+}
+header nav { display: flex; flex-wrap: wrap; gap: 0.25rem; margin-right: auto; }
+header nav a { padding: 0.3rem 0.6rem; border-radius: 4px; color: inherit; text-decoration: none; }
+header nav a:hover { text-decoration: underline; }
+header nav a[aria-current] { background: var(--mark); font-weight: 600; }
+header form { margin: 0; }
+header .who { color: var(--soft); font-size: 0.875rem; }
+main { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
+main.narrow { max-width: 34rem; }
+h1 { margin: 0.5rem 0 1rem; font-size: 1.75rem; line-height: 1.2; }
+h2 { margin: 2.25rem 0 0.75rem; font-size: 1.25rem; line-height: 1.3; }
+.soft { color: var(--soft); }
+.table { overflow-x: auto; }
+table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
+caption { padding: 0.25rem 0; color: var(--soft); text-align: left; }
+th, td { padding: 0.45rem 1rem 0.45rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { color: var(--soft); font-size: 0.8125rem; font-weight: 600; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; }
+dt { color: var(--soft); }
+dd { margin: 0; }
+form.fields { max-width: 34rem; }
+.field { margin: 0 0 1rem; }
+.field > label, legend { display: block; padding: 0; font-weight: 600; }
+fieldset { margin: 0 0 1rem; padding: 0; border: 0; }
+.hint { display: block; color: var(--soft); font-size: 0.875rem; font-weight: 400; }
+input:not([type='checkbox'], [type='radio'], [type='hidden']), select, textarea {
+  width: 100%; max-width: 34rem; padding: 0.4rem 0.6rem; border: 1px solid var(--soft); border-radius: 5px;
+  background: var(--ground); color: var(--text); font: inherit;
+}
+[aria-invalid='true'] { border-color: var(--bad) !important; }
+.error { color: var(--bad); font-size: 0.875rem; }
+.notice { padding: 0.75rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--link); border-radius: 4px; background: var(--shade); }
+.notice.bad { border-left-color: var(--bad); }
+.secret { display: block; padding: 0.75rem; border: 1px solid var(--line); border-radius: 5px; background: var(--ground); }
+button, .button {
+  display: inline-block; padding: 0.4rem 0.9rem; border: 1px solid var(--link); border-radius: 5px; background: var(--link);
+  color: var(--on-link); font: inherit; line-height: 1.4; text-decoration: none; cursor: pointer;
+}
+button.plain, .button.plain { border-color: var(--line); background: var(--ground); color: var(--text); }
+button.bad { border-color: var(--bad); background: var(--ground); color: var(--bad); }
+.actions { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 1rem 0; }
+.actions form { margin: 0; }
+.filters { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 0 0 1rem; }
+.filters label { color: var(--soft); font-size: 0.8125rem; }
+.filters input, .filters select { width: auto; min-width: 9rem; }
+.good { color: var(--good); }
+.bad-text { color: var(--bad); }
+@media (max-width: 40rem) {
+  header, main { padding-inline: 1rem; }
+  dl { grid-template-columns: 1fr; gap: 0 0; }
+  dd { margin-bottom: 0.5rem; }
+  .stacked thead { position: absolute; left: -999rem; }
+  .stacked tr, .stacked td { display: block; }
+  .stacked tr { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
+  .stacked td { padding: 0; border: 0; text-align: left; }
+  .stacked td[data-label]::before { content: attr(data-label) ': '; color: var(--soft); }
+}
+`;

@@ -1,0 +1,13 @@
+import { FRAME, REFUSAL } from './frame';
+import { SIGN_IN, SIGN_IN_LINK, WORKSPACES } from './sign-in';
+import { OVERVIEW } from './overview';
+
+/** The templates by name. `<%= … %>` escapes; `<%~ … %>` does not, and stands for other templates only. */
+export const VIEWS = {
+  ...FRAME,
+  refusal: REFUSAL,
+  signIn: SIGN_IN,
+  signInLink: SIGN_IN_LINK,
+  workspaces: WORKSPACES,
+  overview: OVERVIEW,
+} as const satisfies Readonly<Record<string, string>>;

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AuditRecorder } from '#libs/audit/operators';
+import { type WorkspaceId, isUuid, workspaceId as toWorkspaceId } from '#libs/kernel';
+import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
+import type { Account, Membership, Role } from '../domain/person';
+import type { SignedIn } from '../domain/signed-in';
+import { ConsoleSessionRow } from './console-session.row';
+import { digestOf } from './people';
+
+/** Also says when a session was used, at most once a minute. */
+const FIND = prepared(
+  'console_session_find',
+  `WITH live AS (
+     SELECT person_id, used_at FROM console_session
+      WHERE workspace_id = $1 AND digest = decode($2, 'hex') AND created_at > now() - interval '8 hours'
+        AND used_at > now() - interval '1 hour'),
+   touched AS (
+     UPDATE console_session SET used_at = now()
+      WHERE workspace_id = $1 AND digest = decode($2, 'hex')
+        AND EXISTS (SELECT FROM live WHERE live.used_at < now() - interval '1 minute'))
+   SELECT person.id, person.name, person.role, workspace.name, workspace.slug
+     FROM live JOIN person ON person.workspace_id = $1 AND person.id = live.person_id
+               JOIN workspace ON workspace.id = $1
+    WHERE person.removed_at IS NULL`,
+);
+const MEMBERSHIPS = prepared(
+  'console_memberships',
+  'SELECT workspace_id, person_id, role FROM console_memberships($1, $2, $3)',
+);
+const ACCOUNT = prepared(
+  'console_account',
+  'SELECT issuer, subject, email FROM person WHERE workspace_id = $1 AND id = $2',
+);
+const WORKSPACE_NAME = prepared('console_workspace_name', 'SELECT name FROM workspace WHERE id = $1');
+
+/** The session of a cookie: its workspace, and the secret that only the browser knows. */
+interface Cookie {
+  readonly workspaceId: WorkspaceId;
+  readonly secret: string;
+}
+
+/** Sessions of browsers. The cookie holds a workspace and a secret, the database a digest of the secret. */
+@Injectable()
+export class Sessions {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {}
+
+  /** The people whom an account opens, at most one in each workspace. */
+  async memberships({ issuer, subject, verifiedEmail }: Account): Promise<Membership[]> {
+    const find = bind(MEMBERSHIPS, [issuer, subject, verifiedEmail]);
+    const [rows = []] = await this.database.run({ outsideTenants: true }, [find], { patienceMs: READ_PATIENCE_MS });
+    return rows.map(([workspace, personId, role]) => ({
+      workspaceId: toWorkspaceId(workspace as string),
+      personId: personId as string,
+      role: role as Role,
+    }));
+  }
+
+  /** Begins a session, and returns the value of its cookie. Sessions of the person that are over are deleted. */
+  async begin(workspaceId: WorkspaceId, personId: string): Promise<string> {
+    const secret = randomBytes(32).toString('base64url');
+    await this.database.inTenant({ workspaceId }, async (manager) => {
+      await manager
+        .createQueryBuilder()
+        .delete()
+        .from(ConsoleSessionRow)
+        .where('workspace_id = :workspaceId AND person_id = :personId', { workspaceId, personId })
+        .andWhere(`(created_at < now() - interval '8 hours' OR used_at < now() - interval '1 hour')`)
+        .execute();
+      const session = { workspace_id: workspaceId, digest: digestOf(secret), person_id: personId };
+      await manager.insert(ConsoleSessionRow, session);
+      const act = { action: 'person.signed_in', actor: { type: 'OPERATOR' } } as const;
+      await this.audit
+        .asPerson(personId)
+        .record(workspaceId, { ...act, target: { type: 'PERSON', id: personId } }, (text, values) =>
+          manager.query(text, values),
+        );
+    });
+    return cookieOf({ workspaceId, secret });
+  }
+
+  /** Reads session, person and role in one statement. Returns null when any of them is gone or over. */
+  async find(cookie: string): Promise<SignedIn | null> {
+    const read = readCookie(cookie);
+    if (!read) return null;
+    const { workspaceId, secret } = read;
+    const find = bind(FIND, [workspaceId, digestOf(secret).toString('hex')]);
+    const [[row] = []] = await this.database.run({ workspaceId }, [find], { patienceMs: READ_PATIENCE_MS });
+    if (!row) return null;
+    const [personId, personName, role, workspaceName, workspaceSlug] = row as [string, string, Role, string, string];
+    return { workspaceId, workspaceName, workspaceSlug, personId, personName, role, secret };
+  }
+
+  async end({ workspaceId, secret }: Cookie): Promise<void> {
+    await this.database.inTenant({ workspaceId }, (manager) =>
+      manager.delete(ConsoleSessionRow, { workspace_id: workspaceId, digest: digestOf(secret) }),
+    );
+  }
+
+  /** The workspaces that the person may switch to, with their names. */
+  async workspacesOf({ workspaceId, personId }: SignedIn): Promise<(Membership & { readonly name: string })[]> {
+    const [[row] = []] = await this.database.run({ workspaceId }, [bind(ACCOUNT, [workspaceId, personId])]);
+    const [issuer, subject, email] = row ?? [];
+    // Who came by a link has no account yet. The operator who made the link vouches for the address.
+    const account = { issuer: issuer ?? '', subject: subject ?? '', verifiedEmail: issuer ? null : (email ?? null) };
+    const found = await this.memberships(account);
+    return Promise.all(
+      found.map(async (membership) => {
+        const scope = { workspaceId: membership.workspaceId };
+        const [[workspace] = []] = await this.database.run(scope, [bind(WORKSPACE_NAME, [membership.workspaceId])]);
+        return { ...membership, name: workspace?.[0] ?? '' };
+      }),
+    );
+  }
+
+  /** Moves the session to another workspace of the person, with the same secret and age. Returns the new cookie. */
+  async move(from: SignedIn, to: Membership): Promise<string> {
+    const digest = digestOf(from.secret);
+    const session = await this.database.inTenant(from, async (manager) => {
+      const place = { workspace_id: from.workspaceId, digest };
+      const found = await manager.findOneByOrFail(ConsoleSessionRow, place);
+      await manager.delete(ConsoleSessionRow, place);
+      return found;
+    });
+    const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, created_at: session.created_at };
+    await this.database.inTenant(to, (manager) => manager.insert(ConsoleSessionRow, moved));
+    return cookieOf({ workspaceId: to.workspaceId, secret: from.secret });
+  }
+}
+
+const cookieOf = ({ workspaceId, secret }: Cookie): string => `${workspaceId}.${secret}`;
+
+function readCookie(cookie: string): Cookie | null {
+  const [workspace = '', secret = '', ...rest] = cookie.split('.');
+  const isOne = isUuid(workspace) && /^[\w-]{43}$/.test(secret) && rest.length === 0;
+  return isOne ? { workspaceId: toWorkspaceId(workspace), secret } : null;
+}

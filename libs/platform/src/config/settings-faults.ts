@@ -1,0 +1,45 @@
+import { isIP } from 'node:net';
+import { postgresUrl, settingsSchema, standbyUrls } from './settings-schema';
+
+const roleOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).username : null);
+
+const KEY_SETTINGS = ['SIGNING_KEYS_DIR', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const;
+
+const OIDC_SETTINGS = ['CONSOLE_OIDC_ISSUER', 'CONSOLE_OIDC_CLIENT_ID', 'CONSOLE_OIDC_SECRET_FILE'] as const;
+
+/**
+ * Checks that involve two settings. They run even when single settings are invalid, so one start reports every fault.
+ */
+export function faultsBetween(given: Readonly<Record<string, string>>): string[] {
+  const faults: string[] = [];
+  // Row-level security might not restrict another role. The role of DATABASE_URL is checked at the start.
+  const { data: url } = postgresUrl.safeParse(given['DATABASE_URL']);
+  const { data: standbys = [] } = standbyUrls.safeParse(given['DATABASE_REPLICA_URLS']);
+  if (url !== undefined && standbys.some((standby) => ![roleOf(url), null].includes(roleOf(standby)))) {
+    faults.push('DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL');
+  }
+  if (listenersMeet(given)) faults.push('MANAGEMENT_PORT must be another port than PORT');
+  const oidc = OIDC_SETTINGS.filter((name) => given[name] !== undefined);
+  if (oidc.length % OIDC_SETTINGS.length !== 0) faults.push(`${OIDC_SETTINGS.join(', ')} must be set together`);
+  if (given['NODE_ENV'] !== 'production') return faults;
+  // Each instance would limit on its own, and none would learn of a token that another one issued.
+  if (given['REDIS_URL'] === undefined && Number(given['REPLICAS'] ?? 1) > 1) {
+    faults.push('REDIS_URL is required when REPLICAS is over 1 and NODE_ENV=production');
+  }
+  const missing = KEY_SETTINGS.filter((name) => given[name] === undefined);
+  return [
+    ...faults,
+    ...missing.map((name) => `${name} is required when NODE_ENV=production: set its path, then run admin keys init`),
+  ];
+}
+
+const listenerSettings = settingsSchema.pick({ PORT: true, HOST: true, MANAGEMENT_PORT: true, MANAGEMENT_HOST: true });
+
+/** Tells whether both listeners would bind the same port on overlapping addresses. Port 0 picks any free port. */
+function listenersMeet(given: Readonly<Record<string, string>>): boolean {
+  const { data } = listenerSettings.safeParse(given);
+  if (data === undefined || data.PORT === 0 || data.PORT !== data.MANAGEMENT_PORT) return false;
+  const hosts = [data.HOST, data.MANAGEMENT_HOST];
+  if (data.HOST === data.MANAGEMENT_HOST || hosts.includes('::')) return true;
+  return hosts.includes('0.0.0.0') && !hosts.some((host) => isIP(host) === 6);
+}

@@ -1,0 +1,342 @@
+import { request } from 'node:http';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConsoleSettings } from '../../apps/console/src/console-settings';
+import { ConsoleBrowser, type TestConsole, localKeys, startConsole } from '../support/console-setting';
+
+describe('The console', () => {
+  let console: TestConsole;
+  let ours: { id: string; slug: string };
+  beforeAll(async () => {
+    console = await startConsole();
+    ours = await console.aWorkspace('Ours');
+  });
+  afterAll(() => console.stop());
+
+  const events = async (personId: string): Promise<Record<string, unknown>[]> => {
+    const { rows } = await console.database.admin.query<Record<string, unknown>>(
+      `SELECT action, actor_type, actor_name, target_type, target_id FROM audit_event
+        WHERE target_id = $1 ORDER BY id`,
+      [personId],
+    );
+    return rows;
+  };
+  const age = (personId: string, sql: string) =>
+    console.database.admin.query(`UPDATE console_session SET ${sql} WHERE person_id = $1`, [personId]);
+  const linkOf = async (slug: string, email: string): Promise<string> => {
+    const { url } = await console.admin('console', 'link', '--workspace', slug, '--email', email);
+    return (url as string).slice(console.origin.length);
+  };
+
+  describe('sign-in by a link', () => {
+    it('signs a person in, and leaves an event with the person and no address', async () => {
+      const admin = await console.signIn(ours.slug, 'admin', 'ada@example.com');
+
+      const page = await admin.get('/');
+
+      expect([page.status, page.text.match(/<h1>.*<\/h1>/)?.[0]]).toEqual([200, '<h1>Overview</h1>']);
+      expect(page.text).toContain('<title>Overview – Compliance console</title>');
+      const recorded = await events(admin.personId);
+      expect(recorded.at(-1)).toEqual({
+        ...{ action: 'person.signed_in', actor_type: 'PERSON', actor_name: admin.personId },
+        ...{ target_type: 'PERSON', target_id: admin.personId },
+      });
+      expect(JSON.stringify(recorded)).not.toContain('ada@');
+    });
+
+    it('works once, by a POST only', async () => {
+      await console.admin(
+        'people',
+        'add',
+        '--workspace',
+        ours.slug,
+        '--email',
+        'once@example.com',
+        '--name',
+        'X',
+        '--role',
+        'viewer',
+      );
+      const path = await linkOf(ours.slug, 'once@example.com');
+      const browser = console.browser();
+
+      const opened = [await browser.get(path), await browser.get(path)];
+      const used = await browser.post(path, opened[0]?.fields() ?? {});
+      const again = await console.browser().post(path, opened[0]?.fields() ?? {});
+
+      expect(opened.map(({ status }) => status)).toEqual([200, 200]);
+      expect([used.status, used.headers.get('location'), again.status]).toEqual([303, '/', 403]);
+      expect(again.headers.getSetCookie()).toEqual([]);
+    });
+
+    it.each([
+      ['Forwarded', 'for=192.0.2.1'],
+      ['X-Forwarded-For', '192.0.2.1'],
+      ['X-Forwarded-Host', 'x'],
+      ['X-Real-IP', '::1'],
+    ])('is not there behind a proxy that sends %s', async (header, value) => {
+      await console.admin(
+        'people',
+        'add',
+        '--workspace',
+        ours.slug,
+        '--email',
+        `${header}@example.com`,
+        '--name',
+        'X',
+        '--role',
+        'viewer',
+      );
+      const path = await linkOf(ours.slug, `${header}@example.com`);
+      const fields = (await console.browser().get(path)).fields();
+
+      const [shown, used] = [
+        await console.browser().get(path, { [header]: value }),
+        await console.browser().post(path, fields, { [header]: value }),
+      ];
+
+      expect([shown.status, used.status]).toEqual([404, 404]);
+    });
+
+    it('ends after five minutes', async () => {
+      await console.admin(
+        'people',
+        'add',
+        '--workspace',
+        ours.slug,
+        '--email',
+        'late@example.com',
+        '--name',
+        'X',
+        '--role',
+        'viewer',
+      );
+      const path = await linkOf(ours.slug, 'late@example.com');
+      await console.database.admin.query(
+        `UPDATE person SET link_expires_at = link_expires_at - interval '5 minutes' WHERE email = 'late@example.com'`,
+      );
+
+      const used = await console.browser().post(path, (await console.browser().get(path)).fields());
+
+      expect(used.status).toBe(403);
+    });
+  });
+
+  describe('a session', () => {
+    it('needs a cookie that scripts and other sites do not get', async () => {
+      await console.admin(
+        'people',
+        'add',
+        '--workspace',
+        ours.slug,
+        '--email',
+        'cookie@example.com',
+        '--name',
+        'X',
+        '--role',
+        'viewer',
+      );
+      const path = await linkOf(ours.slug, 'cookie@example.com');
+      const browser = console.browser();
+
+      const used = await browser.post(path, (await browser.get(path)).fields());
+
+      expect(used.headers.getSetCookie()[0]).toMatch(/^console_session=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax$/);
+    });
+
+    it('ends at sign-out, after an hour without use and after eight hours', async () => {
+      const [out, idle, old] = [
+        await console.signIn(ours.slug, 'viewer'),
+        await console.signIn(ours.slug, 'viewer'),
+        await console.signIn(ours.slug, 'viewer'),
+      ];
+      const kept = { ...out.cookies };
+
+      const left = await out.submit('/', '/sign-out');
+      out.cookies = kept;
+      await age(idle.personId, `used_at = used_at - interval '61 minutes'`);
+      await age(old.personId, `created_at = created_at - interval '481 minutes'`);
+
+      expect([left.status, left.headers.get('location')]).toEqual([303, '/sign-in']);
+      for (const browser of [out, idle, old]) {
+        const shown = await browser.get('/');
+        expect([shown.status, shown.headers.get('location')]).toEqual([303, '/sign-in']);
+      }
+    });
+
+    it('stays while it is used', async () => {
+      const viewer = await console.signIn(ours.slug, 'viewer');
+      for (let rounds = 0; rounds < 3; rounds += 1) {
+        await age(viewer.personId, `used_at = used_at - interval '40 minutes'`);
+        expect((await viewer.get('/')).status).toBe(200);
+      }
+    });
+
+    it('ends when its person is removed or erased, and keeps only the name until then', async () => {
+      const [removed, erased] = [await console.signIn(ours.slug, 'viewer'), await console.signIn(ours.slug, 'viewer')];
+
+      await console.admin('people', 'remove', '--workspace', ours.slug, removed.personId);
+      await console.admin('people', 'erase', '--workspace', ours.slug, erased.personId, '--yes');
+
+      for (const browser of [removed, erased]) expect((await browser.get('/')).status).toBe(303);
+      const { items } = (await console.admin('people', 'list', '--workspace', ours.slug)) as {
+        items: { id: string; name: string | null; email: string | null; state: string }[];
+      };
+      const [one, other] = [removed, erased].map(({ personId }) => items.find(({ id }) => id === personId));
+      expect(one).toMatchObject({ name: 'The viewer', state: 'removed' });
+      expect(other).toMatchObject({ name: null, email: null, state: 'erased' });
+    });
+  });
+
+  describe('every page', () => {
+    it('sends its policy, and is not kept by a browser', async () => {
+      const { headers } = await (await console.signIn(ours.slug, 'viewer')).get('/');
+
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('content-security-policy')).not.toContain('unsafe');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('cache-control')).toBe('no-store');
+    });
+
+    it('is refused under another Host, as after DNS rebinding', async () => {
+      const status = await new Promise((resolve, reject) => {
+        request(`${console.origin}/sign-in`, { headers: { Host: 'evil.example' } }, ({ statusCode }) =>
+          resolve(statusCode),
+        )
+          .on('error', reject)
+          .end();
+      });
+
+      expect(status).toBe(403);
+    });
+  });
+
+  describe('a form', () => {
+    it('is refused without its token, with the token of another session, and from another site', async () => {
+      const [mine, theirs] = [await console.signIn(ours.slug, 'admin'), await console.signIn(ours.slug, 'admin')];
+      const fields = (await mine.get('/')).fields('/sign-out');
+      const stolen = (await theirs.get('/')).fields('/sign-out');
+      const { csrf: _, ...without } = fields;
+
+      const refused = [
+        await mine.post('/sign-out', without),
+        await mine.post('/sign-out', stolen),
+        await mine.post('/sign-out', { ...fields, csrf: '' }),
+        await mine.post('/sign-out', fields, { Origin: 'https://evil.example' }),
+        await mine.post('/sign-out', fields, { Origin: 'null' }),
+      ];
+
+      expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+      expect((await mine.get('/')).status).toBe(200);
+    });
+
+    it('made for another workspace than that of the session is refused with 409', async () => {
+      const theirs = await console.aWorkspace('Theirs');
+      const person = ['--email', 'both@example.com', '--name', 'Both', '--role', 'admin'];
+      await console.admin('people', 'add', '--workspace', theirs.slug, ...person);
+      const browser = await console.signIn(ours.slug, 'admin', 'both@example.com');
+      const before = (await browser.get('/')).fields('/sign-out');
+
+      const switched = await browser.submit('/workspaces', '/workspaces', { to: theirs.id });
+
+      expect(switched.status).toBe(303);
+      expect((await browser.get('/')).text).toContain('Theirs');
+      expect((await browser.post('/sign-out', before)).status).toBe(409);
+      expect((await browser.get('/')).status).toBe(200);
+    });
+
+    it('cannot lead to a workspace of others', async () => {
+      const foreign = await console.aWorkspace('Foreign');
+      const browser = await console.signIn(ours.slug, 'admin');
+
+      expect((await browser.submit('/workspaces', '/workspaces', { to: foreign.id })).status).toBe(404);
+    });
+  });
+
+  it('refuses an address after 20 failed sign-ins in a minute', async () => {
+    const limited = await startConsole({ CONSOLE_HOST: '127.0.0.1' }, console.database);
+    try {
+      const attempts = [];
+      for (let attempt = 0; attempt < 22; attempt += 1) {
+        const browser = new ConsoleBrowser(limited.origin);
+        const path = `/sign-in/link/${'x'.repeat(64)}`;
+        attempts.push((await browser.post(path, (await browser.get(path)).fields())).status);
+      }
+
+      expect(attempts).toEqual([...Array.from({ length: 20 }, () => 403), 429, 429]);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  describe('the last administrator', () => {
+    it('stays, unless --yes-last-admin says otherwise', async () => {
+      const { slug } = await console.aWorkspace();
+      const { personId } = await console.signIn(slug, 'admin');
+      const words = [['remove'], ['erase', '--yes'], ['set-role', '--role', 'viewer']];
+
+      for (const [command = '', ...options] of words) {
+        await expect(console.admin('people', command, '--workspace', slug, personId, ...options)).rejects.toThrow(
+          'last administrator',
+        );
+      }
+
+      await expect(
+        console.admin('people', 'remove', '--workspace', slug, personId, '--yes-last-admin'),
+      ).resolves.toMatchObject({ state: 'removed' });
+    });
+  });
+
+  it('closes a person who did not sign in within 14 days, until added again', async () => {
+    const person = ['--workspace', ours.slug, '--email', 'slow@example.com'];
+    const add = () => console.admin('people', 'add', ...person, '--name', 'Slow', '--role', 'viewer');
+    await add();
+    await expect(add()).rejects.toThrow('there already');
+    await console.database.admin.query(
+      `UPDATE person SET added_at = added_at - interval '14 days 1 minute' WHERE email = 'slow@example.com'`,
+    );
+
+    await expect(console.admin('console', 'link', ...person)).rejects.toThrow('no such person');
+    await add();
+
+    await expect(console.admin('console', 'link', ...person)).resolves.toHaveProperty('url');
+  });
+
+  describe('in production', () => {
+    const production = {
+      NODE_ENV: 'production',
+      CONSOLE_DATABASE_URL: 'postgres://console@db.example/compliance',
+      CONSOLE_URL: 'https://console.example.com',
+      CONSOLE_OIDC_ISSUER: 'https://id.example.com',
+      CONSOLE_OIDC_CLIENT_ID: 'console',
+      CONSOLE_OIDC_SECRET_FILE: '/run/secrets/console',
+      SIGNING_KEYS_DIR: mkdtempSync(join(tmpdir(), 'keys-')),
+      CURSOR_KEYS_FILE: join(localKeys(), 'cursor.json'),
+      SECRET_PEPPER_FILE: join(localKeys(), 'pepper'),
+      AUDIT_KEY_FILE: join(localKeys(), 'audit'),
+    };
+
+    it('starts with an issuer, an https address and no signing key', async () => {
+      await expect(loadConsoleSettings(production)).resolves.toHaveProperty('production', true);
+    });
+
+    it.each([
+      [
+        'keys that sign tokens or checkpoints',
+        { SIGNING_KEYS_DIR: join(localKeys(), 'signing') },
+        'SIGNING_KEYS_DIR holds keys',
+      ],
+      ['an address without https', { CONSOLE_URL: 'http://console.example.com' }, 'CONSOLE_URL must be an https'],
+      [
+        'no issuer',
+        { CONSOLE_OIDC_ISSUER: '', CONSOLE_OIDC_CLIENT_ID: '', CONSOLE_OIDC_SECRET_FILE: '' },
+        'CONSOLE_OIDC_ISSUER',
+      ],
+      ['half an issuer', { CONSOLE_OIDC_CLIENT_ID: '' }, 'must be set together'],
+      ['no database role of its own', { CONSOLE_DATABASE_URL: '' }, 'CONSOLE_DATABASE_URL is required'],
+    ])('refuses to start with %s', async (_, changed, message) => {
+      await expect(loadConsoleSettings({ ...production, ...changed })).rejects.toThrow(message);
+    });
+  });
+});
