@@ -8,7 +8,7 @@ const LAYERS = 'http|application|domain|typeorm|redis|jwt|system';
 // A library with the folders of a feature. `audit` and `auth` are lower layers with the same structure.
 const FEATURE = '^libs/(?!kernel/|platform/|local-postgres/|client/)([^/]+)/src';
 // A slice has the same folders inside a large feature. From the lowest to the highest.
-const SLICES = ['tag-keys', 'assets', 'imports', 'changes'];
+const SLICES = ['tag-keys', 'assets', 'imports', 'changes', 'history'];
 const SLICE = `(?:/(?:${SLICES.join('|')}))?`;
 const KERNEL = '^libs/kernel/';
 const PLATFORM = '^libs/platform/';

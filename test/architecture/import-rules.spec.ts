@@ -44,7 +44,7 @@ const PLATFORM_LADDER = [
   ],
   ...['input', 'throttling', 'pagination', 'change-pages', 'streams', 'idempotency', 'health', 'process'],
 ];
-const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports', 'changes'];
+const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports', 'changes', 'history'];
 const TEST_ROLES = ['fake', 'contract', 'spec', 'e2e-spec', 'int-spec'];
 
 /** Imports that the architecture allows beyond the table. A rule that reports one of these is too strict. */

@@ -146,7 +146,9 @@ describe('Swagger UI', () => {
       shown.body.fill(`{"ids":["${asset.id}"],"patch":{"classification":"PUBLIC"}}`),
     );
     expect((await api.get(`/v1/inventory/assets/${asset.id}`)).body['classification']).toBe('PUBLIC');
-    await succeeds('getComputer', (shown) => shown.parameter('id').fill(computer.id));
+    for (const operationId of ['getComputer', 'listComputerHistory', 'listAssetHistory']) {
+      await succeeds(operationId, (shown) => shown.parameter('id').fill(computer.id));
+    }
     const READS = [
       ...['getHealth', 'getMe', 'listCategories', 'listComputers', 'listTagKeys', 'listSources', 'listAuditEvents'],
       ...['listAssetChanges', 'listComputerChanges'],

@@ -66,10 +66,10 @@ describe('A request that the contract allows', () => {
   ): Promise<KnownValues> {
     const known: Record<string, KnownValues[string]> = {};
     for (const { path, operation } of operationsOf(contract)) {
-      const id = ids[path.replace('/{id}', '')];
-      if (id && path.endsWith('/{id}')) known[`${operation.operationId}.id`] = often(id);
+      const id = ids[path.replace(/\/\{id\}.*/, '')];
+      if (id && path.includes('/{id}')) known[`${operation.operationId}.id`] = often(id);
       if (!operation.operationId?.startsWith('list') || operation.operationId.endsWith('Changes')) continue;
-      const { endCursor } = (await client.page(path, { pageSize: '1' })).pageInfo;
+      const { endCursor } = (await client.page(path.replace('{id}', id ?? ''), { pageSize: '1' })).pageInfo;
       known[`${operation.operationId}.pageCursor`] = often(endCursor as string);
     }
     return known;

@@ -14,7 +14,7 @@ const COUNTS = {
 /** A workspace that has at least two of everything that the API lists. */
 export interface EveryResource {
   readonly employee: string;
-  /** An id for each path that ends in `/{id}`, by the part before. */
+  /** An id for each path with `/{id}`, by the part before. */
   readonly ids: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +29,7 @@ export async function arrangeEveryResource(app: TestApp, workspace: string): Pro
   for (const source of ['hr', 'mdm']) await arrange.change(workspace, AN_IMPORT, [workspace, source, COUNTS]);
   const writer = await arrange.aClient(workspace);
   for (const description of ['Reviewed', 'Reviewed again']) {
-    await writer.patch(`/v1/inventory/assets/${bucket.id}`, { description });
+    for (const { id } of [bucket, computer]) await writer.patch(`/v1/inventory/assets/${id}`, { description });
   }
   const sealing = await Sealing.of(app);
   await sealing.seal();

@@ -152,7 +152,7 @@ export class ProvokedResponses {
 
   private async send(one: NamedOperation, wanted: Wanted = {}): Promise<ApiResponse> {
     const { security = [] } = one.operation;
-    const ownId = this.arranged.ids[one.path.replace('/{id}', '')];
+    const ownId = this.arranged.ids[one.path.replace(/\/\{id\}.*/, '')];
     const path = one.path.replace('{id}', wanted.id ?? ownId ?? '') + (wanted.query ?? '');
     const isSecured = security.some((way) => 'clientCredentials' in way);
     const token = isSecured && wanted.token !== null ? (wanted.token ?? this.token) : undefined;

@@ -39,6 +39,8 @@ describe('The client', () => {
       listAssetChanges: 'changes',
       listComputerChanges: 'computerChanges',
       listAuditEvents: 'auditEvents',
+      listAssetHistory: 'assetHistory',
+      listComputerHistory: 'computerHistory',
     };
     // The same operations as of the lists.
     const streams = ['export', 'exportAuditEvents', 'exportComputers'];

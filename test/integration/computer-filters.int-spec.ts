@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { type Page, type WorkspaceId, assetId, newestOf, workspaceId } from '#libs/kernel';
-import { ChangeFeed } from '#libs/platform/changes';
+import { ChangeFeed, History } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { Computer } from '../../libs/computers/src/domain/computer';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
@@ -31,7 +31,7 @@ describe('Filters of computers', () => {
       dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
     ).initialize();
     const reads = new Database(dataSource);
-    directory = new ComputerDirectoryTypeorm(reads, new ChangeFeed(reads));
+    directory = new ComputerDirectoryTypeorm(reads, new ChangeFeed(reads), new History(reads));
     here = await aWorkspace();
     for (const owner of owners) await insertAsset(here, { public_id: owner, sub_key: 15 });
     for (let index = 0; index < COMPUTERS; index += 1) {

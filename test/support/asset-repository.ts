@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ChangeFeed } from '#libs/platform/changes';
+import { ChangeFeed, History } from '#libs/platform/changes';
 import { type Database } from '#libs/platform/database';
 import { SystemClock } from '#libs/platform/config';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
@@ -9,5 +9,5 @@ import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 /** The adapter, composed as in the API, on the test's own database. */
 export function assetRepositoryOn(database: Database): AssetRepositoryTypeorm {
   const recorder = new AuditRecorder(new AuditEvidenceSystem(randomBytes(32)), new SystemClock());
-  return new AssetRepositoryTypeorm(database, recorder, new ChangeFeed(database));
+  return new AssetRepositoryTypeorm(database, recorder, new ChangeFeed(database), new History(database));
 }

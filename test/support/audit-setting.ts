@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { AuditArchiveService, type AuditVerdict, RecordedEvents } from '#libs/audit/operators';
 import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
-import { ChangeFeed } from '#libs/platform/changes';
+import { ChangeFeed, History } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import { SystemClock } from '#libs/platform/config';
 import { sealBatch } from '../../libs/audit/src/domain/audit-seal';
@@ -121,7 +121,12 @@ export class AuditSetting {
     };
     const changes = ids.map((id) => ({ assetId: id, fields: by.fields ?? aChange() }));
     const database = by.database ?? this.api;
-    const repository = new AssetRepositoryTypeorm(database, this.recorder, new ChangeFeed(database));
+    const repository = new AssetRepositoryTypeorm(
+      database,
+      this.recorder,
+      new ChangeFeed(database),
+      new History(database),
+    );
     await database.unitOfWork({ workspaceId: workspace }, async () => {
       await repository.lock(workspace, [], {});
       await by.meanwhile?.();

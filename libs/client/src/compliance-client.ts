@@ -169,6 +169,24 @@ export class ComplianceClient {
     return answerOf(await this.#api.GET('/v1/computers/{id}', { ...options, params: { path: { id } } }));
   }
 
+  /** The states of one asset, newest first. `asset` is null for a time when it was hidden or deleted. */
+  assetHistory(id: string, query: api.HistoryQuery = {}, options: CallOptions = {}): Pages<api.AssetHistoryEntry> {
+    return pagesOf(query, (next) =>
+      this.#api.GET('/v1/inventory/assets/{id}/history', { ...options, params: { path: { id }, query: next } }),
+    );
+  }
+
+  /** The states of one computer with its posture, newest first. */
+  computerHistory(
+    id: string,
+    query: api.HistoryQuery = {},
+    options: CallOptions = {},
+  ): Pages<api.ComputerHistoryEntry> {
+    return pagesOf(query, (next) =>
+      this.#api.GET('/v1/computers/{id}/history', { ...options, params: { path: { id }, query: next } }),
+    );
+  }
+
   /** Updates owner, description, classification and customer tags of one asset. */
   async updateAsset(id: string, patch: api.AssetPatch, options: UpdateOptions = {}): Promise<Answer<api.Asset>> {
     const { signal, idempotencyKey = randomUUID(), ifMatch, nullClears = false } = options;

@@ -161,6 +161,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/computers/{id}/history': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the states of one computer
+     * @description Needs `computers:read` (or `all:read`). Returns the states of the computer with its posture, newest first, each with who made it. Works for hidden and deleted computers too.
+     */
+    get: operations['listComputerHistory'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/computers/changes': {
     parameters: {
       query?: never;
@@ -247,6 +267,26 @@ export interface paths {
      * @description Needs `inventory:write` (or `all:write`). Changes the owner, description, classification and customer tags of an asset that is not an employee. An owner set here reads `ownerSource: API`. No import overwrites what you set here.
      */
     patch: operations['updateAsset'];
+    trace?: never;
+  };
+  '/v1/inventory/assets/{id}/history': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the states of one asset
+     * @description Needs `inventory:read` (or `all:read`). Returns the states of the asset, newest first, each with who made it. Works for hidden and deleted assets too.
+     */
+    get: operations['listAssetHistory'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/v1/inventory/categories': {
@@ -543,6 +583,39 @@ export interface components {
        * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
        */
       resumeCursor: string;
+    };
+    /** @description One state of an asset. */
+    AssetHistoryEntry: {
+      asset: components['schemas']['FormerAsset'];
+      /**
+       * @description Members that differ from the state before, without `updatedAt` and `lastCheckedAt`. Empty for the oldest state, for a hidden one and beside one.
+       * @example [
+       *       "completeStatus",
+       *       "ownerId",
+       *       "ownerSource"
+       *     ]
+       */
+      changedFields: string[];
+      origin: components['schemas']['HistoryOrigin'];
+      /**
+       * Format: date-time
+       * @description When the change was committed that made this state, UTC: `changedAt` of the feed.
+       * @example 2026-11-02T08:00:00.123Z
+       */
+      validFrom: string;
+      /**
+       * Format: date-time
+       * @description When the next change ended it, UTC; null for the present state.
+       * @example null
+       */
+      validTo: string | null;
+    };
+    /** @description A page of the states of an asset. */
+    AssetHistoryPage: {
+      /** @description The place of the page in the list. */
+      pageInfo: components['schemas']['PageInfo'];
+      /** @description The states, newest first. */
+      results: components['schemas']['AssetHistoryEntry'][];
     };
     /** @description A line of a stream with an asset. */
     AssetLine: {
@@ -1285,6 +1358,39 @@ export interface components {
     };
     /** @enum {string} */
     ComputerCheck: 'ANTIVIRUS' | 'DISK_ENCRYPTION' | 'PASSWORD_MANAGER' | 'SCREEN_LOCK';
+    /** @description One state of a computer. */
+    ComputerHistoryEntry: {
+      /**
+       * @description Members that differ from the state before, without `updatedAt` and `lastCheckedAt`. Empty for the oldest state, for a hidden one and beside one.
+       * @example [
+       *       "completeStatus",
+       *       "ownerId",
+       *       "ownerSource"
+       *     ]
+       */
+      changedFields: string[];
+      computer: components['schemas']['FormerComputer'];
+      origin: components['schemas']['HistoryOrigin'];
+      /**
+       * Format: date-time
+       * @description When the change was committed that made this state, UTC: `changedAt` of the feed.
+       * @example 2026-11-02T08:00:00.123Z
+       */
+      validFrom: string;
+      /**
+       * Format: date-time
+       * @description When the next change ended it, UTC; null for the present state.
+       * @example null
+       */
+      validTo: string | null;
+    };
+    /** @description A page of the states of a computer. */
+    ComputerHistoryPage: {
+      /** @description The place of the page in the list. */
+      pageInfo: components['schemas']['PageInfo'];
+      /** @description The states, newest first. */
+      results: components['schemas']['ComputerHistoryEntry'][];
+    };
     /** @description A line of a stream with a computer. */
     ComputerLine: {
       /** @description The computer. */
@@ -1333,6 +1439,175 @@ export interface components {
        */
       hasNextPage: boolean;
     };
+    /** @description The asset as by id, as it was; null while it was hidden or deleted. */
+    FormerAsset: {
+      /**
+       * @description CLOUD only: cloud account id. Null when unknown and for other categories.
+       * @example null
+       */
+      accountId: string | null;
+      /**
+       * @description Top-level category.
+       * @example CLOUD
+       */
+      categoryKey: components['schemas']['AssetCategoryKey'];
+      /**
+       * @description `UNKNOWN` when nobody classified the asset.
+       * @example INTERNAL
+       */
+      classification: components['schemas']['Classification'];
+      /**
+       * @description `COMPLETE` exactly when the asset has an owner.
+       * @example COMPLETE
+       */
+      completeStatus: components['schemas']['CompleteStatus'];
+      /**
+       * Format: date-time
+       * @description Creation time, UTC.
+       * @example 2026-01-02T03:04:05.000Z
+       */
+      createdAt: string;
+      dataStored: components['schemas']['DataStored'];
+      /**
+       * @description Governance description; null when there is none.
+       * @example Access logs of the public website
+       */
+      description: string | null;
+      /**
+       * @description EMPLOYEE only: the employee's e-mail address (personal data). Null when unknown and for other categories.
+       * @example null
+       */
+      email: string | null;
+      /**
+       * @description Identifier of the asset in its source system.
+       * @example arn:aws:s3:::access-logs
+       */
+      externalId: string;
+      /**
+       * Format: uuid
+       * @description Id of the asset. For an EMPLOYEE asset, the id of the employee.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description Last compliance check, UTC; null when there was none.
+       * @example 2026-11-01T00:00:00.000Z
+       */
+      lastCheckedAt: string | null;
+      /**
+       * @description Display name.
+       * @example access-logs
+       */
+      name: string;
+      /**
+       * @description COMPUTER only: operating system family and version, one space between. Null when unknown and for other categories.
+       * @example null
+       */
+      osVersion: string | null;
+      owner?: components['schemas']['Owner'];
+      /**
+       * Format: uuid
+       * @description Id of the employee who owns the asset; null without an owner.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      ownerId: string | null;
+      /**
+       * @description Origin of the owner assignment; null without an owner. One of `MANUAL`, `API`, `INTEGRATION`, `RULE`; new values may be added, so accept any.
+       * @example MANUAL
+       */
+      ownerSource: string | null;
+      /**
+       * @description CLOUD only: region or location. Null when unknown and for other categories.
+       * @example null
+       */
+      region: string | null;
+      /**
+       * @description COMPUTER only: hardware serial number. Null when unknown and for other categories.
+       * @example null
+       */
+      serialNumber: string | null;
+      /**
+       * @description Import source that `externalId` belongs to.
+       * @example aws
+       */
+      source: string;
+      /** @description Sorted by the code points of the key; empty without tags. */
+      tags: components['schemas']['Tag'][];
+      /**
+       * @description Type within the category. One of `CLOUD_AUTOSCALE_GROUPS`, `CLOUD_COMPUTE_INSTANCE`, `CLOUD_CONTAINER_REPOSITORY`, `CLOUD_DATA_WAREHOUSE`, `CLOUD_LOAD_BALANCER`, `CLOUD_NO_SQL_DATABASE`, `CLOUD_PAAS_APPS`, `CLOUD_QUEUE`, `CLOUD_RELATIONAL_DATABASE`, `CLOUD_STORAGE_BUCKET`, `CLOUD_OTHER`, `COMPUTER`, `CUSTOM`, `INFORMATION`, `EMPLOYEE`; new values may be added, so accept any.
+       * @example CLOUD_AUTOSCALE_GROUPS
+       */
+      type: string;
+      /**
+       * Format: date-time
+       * @description Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      updatedAt: string;
+    } | null;
+    /** @description The computer as by id, as it was; null while it was hidden or deleted. */
+    FormerComputer: {
+      /** @description Its posture. */
+      compliance: components['schemas']['CompliancePosture'];
+      /**
+       * Format: uuid
+       * @description Id of the computer, and of its COMPUTER asset.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14
+       */
+      id: string;
+      /**
+       * @description Whether a monitoring agent or a device management system has reported the computer.
+       * @example true
+       */
+      isMonitored: boolean;
+      /**
+       * Format: date-time
+       * @description Last check-in, UTC; null when there was none.
+       * @example 2026-11-01T00:00:00.000Z
+       */
+      lastCheckedAt: string | null;
+      /**
+       * @description Computer name or hostname.
+       * @example ada-mbp
+       */
+      name: string;
+      /**
+       * @description OS family; null when unknown.
+       * @example macOS
+       */
+      operatingSystem: string | null;
+      /**
+       * @description OS version, without the family; null when unknown.
+       * @example 15.1
+       */
+      osVersion: string | null;
+      owner?: components['schemas']['Owner'];
+      /**
+       * Format: uuid
+       * @description Id of the employee who owns the asset; null without an owner.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      ownerId: string | null;
+      /**
+       * @description Hardware serial number; null when unknown.
+       * @example C02XK
+       */
+      serialNumber: string | null;
+      /**
+       * @description Import source of the computer.
+       * @example mdm
+       */
+      source: string;
+      /** @description Sorted by the code points of the key; empty without tags. */
+      tags: components['schemas']['Tag'][];
+      /**
+       * Format: date-time
+       * @description Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      updatedAt: string;
+    } | null;
     /** @description The API serves requests. */
     HealthDto: {
       /**
@@ -1346,6 +1621,24 @@ export interface components {
        */
       version: string;
     };
+    /** @description Who made the change; null for a state from before the history began of which it is not known. */
+    HistoryOrigin: {
+      /**
+       * @description Client id of the application; only for `API`.
+       * @example ci_5f0c2e7d2a7c419a
+       */
+      clientId?: string;
+      /**
+       * @description `X-Request-Id` of the request; only for `API`.
+       * @example 6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10
+       */
+      requestId?: string;
+      /**
+       * @description API: a request. IMPORT: an import. OPERATOR: the platform’s operators. One of `API`, `IMPORT`, `OPERATOR`; new values may be added, so accept any.
+       * @example API
+       */
+      type: string;
+    } | null;
     /** @description One input that is wrong, named by exactly one of `pointer`, `parameter` and `header`. */
     InputFault: {
       /**
@@ -2863,6 +3156,56 @@ export interface operations {
       503: components['responses']['503.service_unavailable_'];
     };
   };
+  listComputerHistory: {
+    parameters: {
+      query?: {
+        /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
+        pageCursor?: string;
+        /** @description Items per page. */
+        pageSize?: number;
+      };
+      header?: {
+        /**
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path: {
+        /** @description Id of the computer: 8-4-4-4-12 hexadecimal digits in either case. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page of states. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ComputerHistoryPage'];
+        };
+      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      404: components['responses']['404.not_found'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
+    };
+  };
   listComputerChanges: {
     parameters: {
       query?: {
@@ -3186,6 +3529,56 @@ export interface operations {
       412: components['responses']['412.precondition_failed'];
       413: components['responses']['413.payload_too_large_'];
       415: components['responses']['415.unsupported_media_type_'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
+    };
+  };
+  listAssetHistory: {
+    parameters: {
+      query?: {
+        /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
+        pageCursor?: string;
+        /** @description Items per page. */
+        pageSize?: number;
+      };
+      header?: {
+        /**
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path: {
+        /** @description Id of the asset: 8-4-4-4-12 hexadecimal digits in either case. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page of states. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AssetHistoryPage'];
+        };
+      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      404: components['responses']['404.not_found'];
       429: components['responses']['429.rate_limited_'];
       431: components['responses']['431.headers_too_large'];
       500: components['responses']['500.internal_error__'];

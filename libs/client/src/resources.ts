@@ -19,6 +19,8 @@ export type AssetCategory = BodyOf<'listCategories'>['results'][number];
 export type Computer = BodyOf<'getComputer'>;
 export type AssetChange = BodyOf<'listAssetChanges'>['results'][number];
 export type ComputerChange = BodyOf<'listComputerChanges'>['results'][number];
+export type AssetHistoryEntry = BodyOf<'listAssetHistory'>['results'][number];
+export type ComputerHistoryEntry = BodyOf<'listComputerHistory'>['results'][number];
 export type AuditEvent = BodyOf<'listAuditEvents'>['results'][number];
 export type TagKey = BodyOf<'listTagKeys'>['results'][number];
 export type Source = BodyOf<'listSources'>['results'][number];
@@ -28,6 +30,7 @@ export type BulkUpdateSummary = BodyOf<'updateAssets'>;
 export type AssetQuery = Query<'listAssets'>;
 export type CategoryQuery = Query<'listCategories'>;
 export type ComputerQuery = Query<'listComputers'>;
+export type HistoryQuery = Query<'listAssetHistory'>;
 export type TagKeyQuery = Query<'listTagKeys'>;
 export type SourceQuery = Query<'listSources'>;
 

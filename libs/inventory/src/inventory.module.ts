@@ -13,12 +13,20 @@ import { ImportRuns } from './imports/domain/import-runs.port';
 import { SourcesController } from './imports/http/sources.controller';
 import { ImportRunsTypeorm } from './imports/typeorm/import-runs.typeorm';
 import { ImportWatch } from './imports/typeorm/import-watch';
+import { HistoryController } from './history/http/history.controller';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
 
 /** Lets clients read and update the inventory. */
 @Module({
   imports: [AuditModule],
-  controllers: [CategoriesController, AssetsController, TagKeysController, SourcesController, ChangesController],
+  controllers: [
+    CategoriesController,
+    AssetsController,
+    TagKeysController,
+    SourcesController,
+    ChangesController,
+    HistoryController,
+  ],
   providers: [
     AssetsService,
     { provide: AssetRepository, useClass: AssetRepositoryTypeorm },

@@ -16,6 +16,19 @@ export interface Change<Id, Item> {
   readonly item: Item | null;
 }
 
+/** A state of one item, from the change that made it to the one that ended it. */
+export interface HistoryEntry<Item> {
+  readonly validFrom: Date;
+  /** Null for the present state. */
+  readonly validTo: Date | null;
+  /** Of the change that made it. Null where that is not known. */
+  readonly origin: ChangeOrigin | null;
+  /** Null while the item was hidden or deleted. */
+  readonly item: Item | null;
+  /** The state before it in time. Null where there is none, and where the item was hidden or deleted. */
+  readonly before: Item | null;
+}
+
 /** Where a reader of a change feed begins. */
 export type FeedStart =
   /** Every visible item, then what changes. */

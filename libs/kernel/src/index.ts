@@ -7,7 +7,14 @@ export {
   isUuid,
   workspaceId,
 } from './branded-ids';
-export { CHANGE_ORIGINS, type Change, type ChangeOrigin, type ChangePage, type FeedStart } from './change';
+export {
+  CHANGE_ORIGINS,
+  type Change,
+  type ChangeOrigin,
+  type ChangePage,
+  type FeedStart,
+  type HistoryEntry,
+} from './change';
 export { type Charge, RateLimited } from './charge';
 export { Clock } from './clock.port';
 export { cutAt, isLongerThan, isStorable, plusHint, shown, storable } from './client-text';

@@ -13,6 +13,7 @@ import { Metrics } from './observability/metrics';
 import { watchPlatform } from './platform-metrics';
 import { CursorKeys } from './keys/cursor-keys';
 import { ChangeFeed } from './changes/change-feed';
+import { History } from './changes/history';
 import { Cursors } from './pagination/cursors';
 import { FeedPaging } from './change-pages/feed-paging';
 import { Paging } from './pagination/paging';
@@ -47,6 +48,7 @@ export class PlatformModule {
         },
         Paging,
         ChangeFeed,
+        History,
         FeedPaging,
         ProblemFilter,
         { provide: RedisClient, useValue: new RedisClient(settings.redisUrl) },
@@ -72,6 +74,7 @@ export class PlatformModule {
         Settings,
         Paging,
         ChangeFeed,
+        History,
         FeedPaging,
         Streams,
         ProblemFilter,

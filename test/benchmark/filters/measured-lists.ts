@@ -1,5 +1,5 @@
 import { type PageRequest, type WorkspaceId, newestOf } from '#libs/kernel';
-import { ChangeFeed } from '#libs/platform/changes';
+import { ChangeFeed, History } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { ComputerFilter } from '../../../libs/computers/src/domain/computer-filter';
 import { ComputerDirectoryTypeorm } from '../../../libs/computers/src/typeorm/computer-directory.typeorm';
@@ -46,7 +46,7 @@ export function listsOfAssets({ api }: BenchmarkDatabase, values: ExactValues): 
 
 export function listsOfComputers({ api }: BenchmarkDatabase, values: ExactValues): MeasuredList[] {
   const database = new Database(api);
-  const directory = new ComputerDirectoryTypeorm(database, new ChangeFeed(database));
+  const directory = new ComputerDirectoryTypeorm(database, new ChangeFeed(database), new History(database));
   const exact = ['ownerId', 'serialNumber', 'externalId'].map((name) => ({ [name]: ANY }) as ComputerFilter);
   return [...COMPUTER_FILTERS, ...exact].map((filter) => ({
     subject: `computers: ${describeFilter(filter) || 'no filter'}`,

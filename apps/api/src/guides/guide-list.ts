@@ -33,6 +33,7 @@ export const CHAPTERS: readonly Chapter[] = [
       inDocs('streams'),
       inDocs('filters'),
       inDocs('changes'),
+      inDocs('history'),
       inDocs('read-the-audit'),
       inDocs('verify-the-audit'),
     ],

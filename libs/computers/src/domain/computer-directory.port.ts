@@ -4,6 +4,7 @@ import type {
   ChangePage,
   Expand,
   FeedStart,
+  HistoryEntry,
   Page,
   PageRequest,
   ReadScope,
@@ -33,4 +34,10 @@ export abstract class ComputerDirectory {
    * @throws `cursor_expired` where that cannot be promised
    */
   abstract changes(scope: ReadScope, start: FeedStart, size: number): Promise<ChangePage<Change<AssetId, Computer>>>;
+
+  /**
+   * The states of one computer, newest first, hidden and deleted times included.
+   * @throws `not_found` for an id of which no state was ever visible
+   */
+  abstract history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Computer>>>;
 }

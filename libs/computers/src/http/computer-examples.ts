@@ -1,5 +1,6 @@
 import { example } from '#libs/platform/openapi';
 import type { ComputerChangePageDto } from './computer-change.dto';
+import type { ComputerHistoryPageDto } from './computer-history.dto';
 import type { ComputerDto, ComputerPageDto } from './computer.dto';
 
 const LAPTOP: ComputerDto = {
@@ -45,5 +46,27 @@ export const COMPUTER_CHANGE_PAGE_EXAMPLES = {
     ],
     pageInfo: { hasNextPage: false, endCursor: null },
     resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+  }),
+};
+
+export const COMPUTER_HISTORY_EXAMPLES = {
+  only: example<ComputerHistoryPageDto>('A screen lock was found to be off', {
+    results: [
+      {
+        validFrom: '2026-11-02T08:00:00.123Z',
+        validTo: null,
+        origin: { type: 'IMPORT' },
+        changedFields: ['compliance'],
+        computer: LAPTOP,
+      },
+      {
+        validFrom: '2026-10-01T06:00:00.000Z',
+        validTo: '2026-11-02T08:00:00.123Z',
+        origin: { type: 'IMPORT' },
+        changedFields: [],
+        computer: { ...LAPTOP, compliance: { ...LAPTOP.compliance, screenLockEnabled: true } },
+      },
+    ],
+    pageInfo: { hasNextPage: false, endCursor: null, totalCount: 2 },
   }),
 };

@@ -4,7 +4,7 @@ import { assetId } from '#libs/kernel';
 import { ChangeQueryDto, FeedPaging } from '#libs/platform/change-pages';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
-import { ExpandQueryDto, Paging } from '#libs/platform/pagination';
+import { ExpandQueryDto, PageQueryDto, Paging } from '#libs/platform/pagination';
 import {
   type StreamedList,
   type StreamedQuery,
@@ -17,12 +17,24 @@ import type { Response } from 'express';
 import type { Computer } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 import { ComputerChangePageDto, toComputerChangeDto } from './computer-change.dto';
-import { COMPUTER_CHANGE_PAGE_EXAMPLES, COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
+import {
+  COMPUTER_CHANGE_PAGE_EXAMPLES,
+  COMPUTER_EXAMPLES,
+  COMPUTER_HISTORY_EXAMPLES,
+  COMPUTER_PAGE_EXAMPLES,
+} from './computer-examples';
+import { ComputerHistoryPageDto, toComputerHistoryEntryDto } from './computer-history.dto';
 import { ComputerQueryDto } from './computer-query.dto';
 import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './computer.dto';
 
 const RESOURCE = 'computers';
 const FEED = 'computer-changes';
+const COMPUTER_ID = {
+  name: 'id',
+  format: 'uuid',
+  description: 'Id of the computer: 8-4-4-4-12 hexadecimal digits in either case.',
+  example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14',
+} as const;
 
 @ApiTags('Computers')
 @Controller('v1/computers')
@@ -113,12 +125,7 @@ export class ComputersController {
     description:
       'Needs `computers:read` (or `all:read`), and with `expand` also `inventory:read`. The id is the id of the COMPUTER asset.',
   })
-  @ApiParam({
-    name: 'id',
-    format: 'uuid',
-    description: 'Id of the computer: 8-4-4-4-12 hexadecimal digits in either case.',
-    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14',
-  })
+  @ApiParam(COMPUTER_ID)
   @ApiSuccess(ComputerDto, { description: 'The computer.', examples: COMPUTER_EXAMPLES })
   @ApiProblems('validation_failed', 'not_found')
   async get(
@@ -127,5 +134,38 @@ export class ComputersController {
     @Query() { expand }: ExpandQueryDto,
   ): Promise<ComputerDto> {
     return toComputerDto(await this.computers.get(caller, assetId(id), expand));
+  }
+
+  @Get(':id/history')
+  @RequireScope('computers:read')
+  @ApiOperation({
+    operationId: 'listComputerHistory',
+    summary: 'List the states of one computer',
+    description:
+      'Needs `computers:read` (or `all:read`). Returns the states of the computer with its posture, newest first, each with who made it. Works for hidden and deleted computers too.',
+  })
+  @ApiParam(COMPUTER_ID)
+  @ApiSuccess(ComputerHistoryPageDto, {
+    description: 'A page of states.',
+    examples: COMPUTER_HISTORY_EXAMPLES,
+    headers: { Link: 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'invalid_cursor', 'not_found')
+  async history(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Query() query: PageQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ComputerHistoryPageDto> {
+    const { workspaceId } = caller;
+    // Each history has cursors of its own.
+    const computer = assetId(id);
+    const resource = `computer-history ${computer}`;
+    const { page, texts } = this.paging.request(workspaceId, resource, query, response);
+    const found = await this.computers.history(caller, computer, page);
+    return {
+      results: found.items.map(toComputerHistoryEntryDto),
+      pageInfo: this.paging.pageInfo(response, workspaceId, resource, found, texts),
+    };
   }
 }

@@ -5,12 +5,13 @@ import type {
   ChangePage,
   Expand,
   FeedStart,
+  HistoryEntry,
   Page,
   PageRequest,
   ReadScope,
   WorkspaceId,
 } from '#libs/kernel';
-import { ChangeFeed, feedStatement } from '#libs/platform/changes';
+import { ChangeFeed, History, entriesOf, feedStatement } from '#libs/platform/changes';
 import { Database, bind, prepared } from '#libs/platform/database';
 import { type Computer, ComputerNotFound } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
@@ -29,11 +30,15 @@ const FEED = {
   toItem: toComputer,
 };
 
+const HISTORY_ROWS = { present: 'changed_computer', former: 'former_computer' };
+const HISTORY = { statement: entriesOf('computer', HISTORY_ROWS, COMPUTER_COLUMNS.selected), toItem: toComputer };
+
 @Injectable()
 export class ComputerDirectoryTypeorm extends ComputerDirectory {
   constructor(
     private readonly database: Database,
     private readonly feed: ChangeFeed,
+    private readonly past: History,
   ) {
     super();
   }
@@ -59,5 +64,11 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
 
   async changes(scope: ReadScope, start: FeedStart, size: number): Promise<ChangePage<Change<AssetId, Computer>>> {
     return this.feed.read(scope, FEED, start, size);
+  }
+
+  async history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Computer>>> {
+    const found = await this.past.entries(scope, HISTORY, id, page);
+    if (!found) throw new ComputerNotFound();
+    return found;
   }
 }

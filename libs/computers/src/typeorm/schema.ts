@@ -4,15 +4,17 @@ import {
   ChangedComputerRow,
   ComputerCountRow,
   ComputerSourceCountRow,
+  FormerComputerRow,
   VisibleComputerRow,
 } from './visible-computer.row';
 
 export const computersSchema: SchemaPart = {
-  entities: [VisibleComputerRow, ChangedComputerRow, ComputerCountRow, ComputerSourceCountRow],
+  entities: [VisibleComputerRow, ChangedComputerRow, FormerComputerRow, ComputerCountRow, ComputerSourceCountRow],
   migrations: [ComputerView1780000000020],
   grants: [
     { table: 'visible_computer', privileges: 'SELECT' },
     { table: 'changed_computer', privileges: 'SELECT' },
+    { table: 'former_computer', privileges: 'SELECT' },
     { table: 'visible_computer_count', privileges: 'SELECT' },
     { table: 'computer_count', privileges: 'SELECT' },
     { table: 'computer_source_count', privileges: 'SELECT' },

@@ -42,6 +42,16 @@ export class ChangedComputerRow extends ComputerColumns {
   @ViewColumn() facet!: number | null;
 }
 
+/** Former states of computers. Migration 1780000000098 of the inventory makes the view. */
+@ViewEntity({ name: 'former_computer', synchronize: false })
+export class FormerComputerRow extends ComputerColumns {
+  @ViewColumn() version_id!: string;
+  @ViewColumn() from_change!: string;
+  @ViewColumn() to_change!: string;
+  @ViewColumn() facet!: number | null;
+  @ViewColumn() posture!: number | null;
+}
+
 /** The number of visible computers by facet. */
 @ViewEntity({ name: 'computer_count', synchronize: false })
 export class ComputerCountRow {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
   type AssetId,
-  CHANGE_ORIGINS,
   type Change,
   type ChangeOrigin,
   type ChangePage,
@@ -15,6 +14,7 @@ import { Database } from '../database/database';
 import { type TextRow, bind, prepared } from '../database/pipelined-statements';
 import { RowBudget } from '../database/row-budget';
 import { CursorExpired, END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
+import { originOf } from './ticket';
 import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';
 
 /** One of the feeds: its statement, and how to read its rows. */
@@ -193,9 +193,5 @@ function toChange<Item>(columns: Columns, toItem: () => Item): Entry<Item> {
 }
 
 function toOrigin(columns: Columns): ChangeOrigin {
-  const type = CHANGE_ORIGINS[Number(columns('origin')) - 1];
-  if (type === 'API') {
-    return { type, clientId: columns('client_id') as string, requestId: columns('request_id') as string };
-  }
-  return { type: type ?? 'OPERATOR' };
+  return originOf(columns('origin'), columns('client_id'), columns('request_id')) ?? { type: 'OPERATOR' };
 }

@@ -1,8 +1,16 @@
 import { CHANGE_ORIGINS, type ChangeOrigin, type WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, bind, prepared } from '../database/pipelined-statements';
+import { type BoundStatement, type TextRow, bind, prepared } from '../database/pipelined-statements';
 
 /** The number of an origin in `change_set.origin`. */
 export const originCode = (type: ChangeOrigin['type']): number => CHANGE_ORIGINS.indexOf(type) + 1;
+
+/** Reads the columns of `change_set`. Null without a set. */
+export function originOf(code: Cell, clientId: Cell, requestId: Cell): ChangeOrigin | null {
+  if (code == null) return null;
+  const type = CHANGE_ORIGINS[Number(code) - 1] ?? 'OPERATOR';
+  return type === 'API' ? { type, clientId: clientId as string, requestId: requestId as string } : { type };
+}
+type Cell = TextRow[number] | undefined;
 
 /** An id for the change set of a transaction. An uncorrelated subquery draws it once for all rows of a statement. */
 export const NEW_CHANGE_SET_ID = `(SELECT nextval('change_set_id'))`;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type AssetId,
   type Expand,
+  type HistoryEntry,
   type InputFault,
   type Page,
   type PageRequest,
@@ -46,6 +47,13 @@ export class AssetsService {
     const asset = await this.assets.find(scope, id, expand);
     if (!asset) throw new AssetNotFound();
     return asset;
+  }
+
+  /** @throws `not_found` for an id of which no state was ever visible */
+  async history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Asset>>> {
+    const found = await this.assets.history(scope, id, page);
+    if (!found) throw new AssetNotFound();
+    return found;
   }
 
   /**

@@ -4,6 +4,7 @@ import type {
   ChangePage,
   Expand,
   FeedStart,
+  HistoryEntry,
   Page,
   PageRequest,
   ReadScope,
@@ -45,6 +46,9 @@ export abstract class AssetRepository {
 
   /** Returns null when the workspace has no visible asset with this id. */
   abstract find(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Asset | null>;
+
+  /** The states of one asset, newest first. Null for an id of which no state was ever visible. */
+  abstract history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Asset>> | null>;
 
   /**
    * The latest state of each asset, ordered by commit, from a start on. A reader who follows the positions misses no

@@ -15,6 +15,14 @@ import type { CategoryKey, SubKey } from '../domain/asset-category';
 import type { AssetFilter } from '../domain/asset-filter';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset.dto';
 
+/** The id in a path. */
+export const ASSET_ID = {
+  name: 'id',
+  format: 'uuid',
+  description: 'Id of the asset: 8-4-4-4-12 hexadecimal digits in either case.',
+  example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+} as const;
+
 /** Query of the list of assets. */
 export class AssetQueryDto extends ExpandedPageQueryDto implements AssetFilter {
   @Choice({

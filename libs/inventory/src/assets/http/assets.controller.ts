@@ -44,17 +44,11 @@ import {
   BulkUpdateMergePatchDto,
   BulkUpdateSummaryDto,
 } from './asset-patch.dto';
-import { AssetQueryDto } from './asset-query.dto';
+import { ASSET_ID, AssetQueryDto } from './asset-query.dto';
 
 const RESOURCE = 'assets';
 /** `*`, or entity tags separated by commas (RFC 9110, 13.1.1). */
 const ENTITY_TAGS = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$';
-const ASSET_ID = {
-  name: 'id',
-  format: 'uuid',
-  description: 'Id of the asset: 8-4-4-4-12 hexadecimal digits in either case.',
-  example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
-} as const;
 
 @ApiTags('Inventory')
 @Controller('v1/inventory/assets')

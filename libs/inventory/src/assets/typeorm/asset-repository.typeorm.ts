@@ -5,13 +5,14 @@ import type {
   ChangePage,
   Expand,
   FeedStart,
+  HistoryEntry,
   Page,
   PageRequest,
   ReadScope,
   WorkspaceId,
 } from '#libs/kernel';
 import { type BoundStatement, Database, bind, prepared } from '#libs/platform/database';
-import { ChangeFeed, feedStatement, takeTicket } from '#libs/platform/changes';
+import { ChangeFeed, History, entriesOf, feedStatement, takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
 import type { CategoryKey } from '../domain/asset-category';
 import { type AssetFilter, typesOf } from '../domain/asset-filter';
@@ -28,6 +29,8 @@ export const FIND_ASSET = prepared('asset_find', findSelecting(SELECTED));
 const FIND_EXPANDED_ASSET = prepared('asset_find_expanded', findSelecting(EXPANDED_ASSET_COLUMNS.selected.join(', ')));
 const listWith = (expand?: Expand) => (expand ? EXPANDED_ASSET_LIST : ASSET_LIST);
 const FEED = feedStatement({ relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected });
+const HISTORY_ROWS = { present: 'asset', former: 'former_asset' };
+const HISTORY = { statement: entriesOf('asset', HISTORY_ROWS, ASSET_COLUMNS.selected), toItem: toAsset };
 
 @Injectable()
 export class AssetRepositoryTypeorm extends AssetRepository {
@@ -35,6 +38,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     private readonly database: Database,
     private readonly audit: AuditRecorder,
     private readonly feed: ChangeFeed,
+    private readonly past: History,
   ) {
     super();
   }
@@ -51,6 +55,10 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const [statement, toItem] = expand ? [FIND_EXPANDED_ASSET, toExpandedAsset] : [FIND_ASSET, toAsset];
     const [rows] = await this.database.read(scope, [bind(statement, [scope.workspaceId, id])]);
     return rows?.[0] ? toItem(rows[0]) : null;
+  }
+
+  async history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Asset>> | null> {
+    return this.past.entries(scope, HISTORY, id, page);
   }
 
   async changes(

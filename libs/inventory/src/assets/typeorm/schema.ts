@@ -4,6 +4,7 @@ import { AssetTagRow } from './asset-tag.row';
 import { AssetVersionRow } from './asset-version.row';
 import { AssetRow, EACH_WRITTEN_FIELD } from './asset.row';
 import { ComputerRow } from './computer.row';
+import { AssetPlaceRow, FormerAssetRow, FormerOwnerRow, KnownOwnerRow } from './former-asset.row';
 import { FacetCountRow, SourceCountRow } from './counts.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountsAndViews1780000000041 } from './migrations/1780000000041-counts-and-views';
@@ -16,6 +17,7 @@ import { EmployeeEmails1780000000085 } from './migrations/1780000000085-employee
 import { VisibleOwners1780000000092 } from './migrations/1780000000092-visible-owners';
 import { VisibleOwnerRow } from './visible-owner.row';
 import { AssetVersions1780000000095 } from './migrations/1780000000095-asset-versions';
+import { HistoryViews1780000000098 } from './migrations/1780000000098-history-views';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -34,6 +36,10 @@ export const inventorySchema: SchemaPart = {
     TagCountRow,
     SourceCountRow,
     VisibleOwnerRow,
+    FormerAssetRow,
+    FormerOwnerRow,
+    KnownOwnerRow,
+    AssetPlaceRow,
   ],
   migrations: [
     AssetsAndFacetCounts1780000000010,
@@ -46,6 +52,7 @@ export const inventorySchema: SchemaPart = {
     EmployeeEmails1780000000085,
     VisibleOwners1780000000092,
     AssetVersions1780000000095,
+    HistoryViews1780000000098,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
@@ -59,5 +66,9 @@ export const inventorySchema: SchemaPart = {
     { table: 'tag_count', privileges: 'SELECT' },
     { table: 'source_count', privileges: 'SELECT' },
     { table: 'visible_owner', privileges: 'SELECT' },
+    { table: 'former_asset', privileges: 'SELECT' },
+    { table: 'former_owner', privileges: 'SELECT' },
+    { table: 'known_owner', privileges: 'SELECT' },
+    { table: 'asset_place', privileges: 'SELECT' },
   ],
 };

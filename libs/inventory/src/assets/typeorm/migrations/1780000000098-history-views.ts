@@ -1,0 +1,53 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Columns of a former state that are read, by type. */
+const ASSET = {
+  uuid: ['public_id', 'owner_id'],
+  smallint: ['sub_key', 'classification', 'owner_source', 'facet', 'posture'],
+  text: ['name', 'description', 'external_id', 'source', 'account_id', 'region', 'serial_number', 'operating_system'],
+  text_: ['os_version', 'email', 'user_data_info', 'agent_version'],
+  timestamptz: ['created_at', 'updated_at', 'last_checked_at'],
+  boolean: ['contains_patient_data', 'contains_user_data'],
+  integer: ['version'],
+};
+const read = ([type, names]: [string, readonly string[]]): string[] =>
+  names.map((name) => `(document->>'${name}')::${type.replace('_', '')} AS ${name}`);
+const COLUMNS = [...Object.entries(ASSET).flatMap(read), `document->'tags' AS tags`].join(', ');
+const PLACE = 'workspace_id, id, version_id, from_change, to_change, facet';
+
+/** A check in `asset.posture`, whose digit to the base 3 is 0 unknown, 1 failing, 2 passing. */
+const check = (name: string, weight: number): string =>
+  `CASE posture / ${weight} % 3 WHEN 1 THEN false WHEN 2 THEN true END AS ${name}`;
+
+/** Shows former states as the rows that they were: of assets, of computers, and of employees as owners. */
+export class HistoryViews1780000000098 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    // security_invoker: the reader's own row-level security holds, not that of the view's owner.
+    await runner.query(`
+      CREATE VIEW former_asset WITH (security_invoker = true) AS
+        SELECT workspace_id, asset_id AS id, id AS version_id, from_change, to_change, ${COLUMNS} FROM asset_version;
+      CREATE VIEW former_computer WITH (security_invoker = true) AS
+        SELECT ${PLACE}, public_id, name, operating_system, os_version, serial_number, owner_id, last_checked_at,
+               updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,
+               ${[
+                 check('antivirus_installed', 27),
+                 check('disk_encryption_enabled', 9),
+                 check('password_manager_installed', 3),
+                 check('screen_lock_enabled', 1),
+               ].join(', ')}
+          FROM former_asset WHERE sub_key = 12;
+      CREATE VIEW former_owner WITH (security_invoker = true) AS
+        SELECT ${PLACE}, jsonb_build_object('id', public_id, 'name', name, 'email', email) AS shown
+          FROM former_asset WHERE sub_key = 15;
+      CREATE VIEW known_owner WITH (security_invoker = true) AS
+        SELECT workspace_id, id, public_id, change_id, facet,
+               jsonb_build_object('id', public_id, 'name', name, 'email', email) AS shown
+          FROM asset WHERE sub_key = 15;
+      CREATE VIEW asset_place WITH (security_invoker = true) AS SELECT workspace_id, id FROM asset;
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP VIEW asset_place, known_owner, former_owner, former_computer, former_asset');
+  }
+}

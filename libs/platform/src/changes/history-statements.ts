@@ -1,0 +1,153 @@
+import { type Statement, prepared } from '../database/pipelined-statements';
+
+/** The relations with the states of one kind of items: the present ones, and the former ones that changes ended. */
+export interface HistoryRows {
+  /** Has `workspace_id`, `id`, `public_id`, `change_id`, and `facet`, which is NULL where clients do not see the row. */
+  readonly present: string;
+  /** Has `workspace_id`, `id` of the item, `version_id`, `from_change`, `to_change` and `facet`. */
+  readonly former: string;
+}
+
+/** What an item is made of: columns of both relations, or expressions over them. The row is `page` there. */
+type Columns = readonly string[];
+
+/** Rows of assets that a page of a stream looks at. Few of them may be what it is for. */
+const WINDOW = 4_000;
+
+const LARGEST = '9223372036854775807';
+
+const milliseconds = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::bigint`;
+
+/** The place of a change set in the order of commits. OFFSET 0 keeps one look-up for each row. */
+const sequenceOf = (change: string): string =>
+  `(SELECT sequence FROM change_set WHERE workspace_id = $1 AND id = ${change} OFFSET 0)`;
+
+/**
+ * The row `moment` of the instant $2: the last change set by then, the time of the newest one, the time now, and the first
+ * instant that can be asked for.
+ */
+const MOMENT = `(
+  SELECT (SELECT sequence FROM change_set WHERE workspace_id = $1 AND changed_at <= $2::timestamptz
+           ORDER BY changed_at DESC, sequence DESC LIMIT 1) AS sequence,
+         (SELECT ${milliseconds('changed_at')} FROM change_head WHERE workspace_id = $1) AS newest,
+         ${milliseconds(`date_trunc('milliseconds', clock_timestamp())`)} AS now,
+         (SELECT ${milliseconds('begins_at')} FROM history_horizon WHERE workspace_id = $1) AS first
+  ) AS moment`;
+
+/** The columns of {@link MOMENT} behind those of an item. */
+const MOMENT_COLUMNS = 'moment.newest, moment.now, moment.first';
+
+/** The moment alone. */
+export const FIND_MOMENT: ItemStatement = {
+  ...prepared('history_moment', `SELECT ${MOMENT_COLUMNS} FROM ${MOMENT}`),
+  itemColumns: 0,
+};
+
+/**
+ * The visible states at `moment` of the items of which a condition on the present row holds. It is the present state
+ * unless that came later; otherwise the newest former one that had begun.
+ */
+const statesOf = ({ present, former }: HistoryRows, condition: string, columns: Columns): string => `
+  SELECT state.* FROM (SELECT * FROM ${present} WHERE workspace_id = $1 AND ${condition}) AS present
+   CROSS JOIN LATERAL (SELECT ${sequenceOf('present.change_id')} AS sequence OFFSET 0) AS made
+   CROSS JOIN LATERAL (
+     SELECT ${columns.join(', ')} FROM (SELECT present.*) AS page
+      WHERE facet IS NOT NULL AND made.sequence <= moment.sequence
+     UNION ALL
+     SELECT ${columns.join(', ')} FROM (
+       SELECT * FROM ${former}
+        WHERE workspace_id = $1 AND id = present.id AND made.sequence > moment.sequence
+          AND ${sequenceOf('from_change')} <= moment.sequence
+        ORDER BY version_id DESC LIMIT 1) AS page
+      WHERE facet IS NOT NULL) AS state`;
+
+/** Employees as owners, as the views of the inventory show them. */
+const OWNERS: HistoryRows = { present: 'known_owner', former: 'former_owner' };
+
+/** The owner of the row `page` at `moment`, as the view `visible_owner` shows one. */
+export const OWNER_THEN = `(${statesOf(OWNERS, 'public_id = page.owner_id', ['shown'])})`;
+
+/** A statement whose columns begin with those of an item. */
+export interface ItemStatement extends Statement {
+  readonly itemColumns: number;
+}
+
+/** Values: $1 workspace, $2 instant, $3 public id. One row, with nulls where no such item was visible then. */
+export function findThen(label: string, rows: HistoryRows, columns: Columns): ItemStatement {
+  const named = columns.map((column, place) => `${column} AS c${place}`);
+  const text = `
+    SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_COLUMNS}
+      FROM ${MOMENT} LEFT JOIN LATERAL (${statesOf(rows, 'public_id = $3::uuid', named)}) AS state ON true`;
+  return { ...prepared(`${label}_find_then`, text), itemColumns: columns.length };
+}
+
+/**
+ * The next items in the order of their ids. Looks at a window of the assets, so that it never takes long. Values: $1
+ * workspace, $2 instant, $3 id to start after, $4 rows wanted, $5 and $6 the first and last kind. The rows have the id of
+ * the item (null in the only row where the window holds none), and the last id of the window, null at the end.
+ */
+export function listThen(
+  label: string,
+  rows: HistoryRows & { readonly kind: string },
+  columns: Columns,
+): ItemStatement {
+  const named = ['present.id', ...columns.map((column, place) => `${column} AS c${place}`)];
+  const condition = `id > $3::bigint AND id <= place.last AND ${rows.kind} BETWEEN $5::smallint AND $6::smallint`;
+  const text = `
+    SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_COLUMNS}, state.id, place.next
+      FROM ${MOMENT}
+     CROSS JOIN LATERAL (
+       SELECT max(id) AS last, CASE WHEN count(*) = ${WINDOW} THEN max(id) END AS next
+         FROM (SELECT id FROM asset_place WHERE workspace_id = $1 AND id > $3::bigint
+                ORDER BY id LIMIT ${WINDOW}) AS places) AS place
+      LEFT JOIN LATERAL (${statesOf(rows, condition, named)} ORDER BY present.id LIMIT $4::int) AS state ON true
+     ORDER BY state.id`;
+  return { ...prepared(`${label}_list_then`, text), itemColumns: columns.length };
+}
+
+/** The columns of an entry behind those of the item, in this order. */
+export const ENTRY_COLUMNS = [
+  'is_visible',
+  'version_id',
+  'from_change',
+  'valid_from',
+  'valid_to',
+  'origin',
+  'client_id',
+  'request_id',
+  'total',
+  'was_visible',
+] as const;
+
+/**
+ * The states of one item, newest first. Values: $1 workspace, $2 public id, $3 rows wanted, and of the entry to go on from
+ * $4 the version, or $5 the change that made it where it was the present state then.
+ */
+export function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): ItemStatement {
+  const named = columns.map((column, place) => `${column} AS c${place}`).join(', ');
+  const ofItem = `${former} AS page WHERE workspace_id = $1 AND id = item.id`;
+  const text = `
+    SELECT ${columns.map((_, place) => `entry.c${place}`).join(', ')},
+           entry.is_visible, entry.version_id, entry.from_change,
+           ${milliseconds('made.changed_at')}, ${milliseconds('ended.changed_at')},
+           made.origin, made.client_id, made.request_id, counted.total, counted.was_visible
+      FROM (SELECT id, facet FROM ${present} WHERE workspace_id = $1 AND public_id = $2::uuid) AS item
+     CROSS JOIN LATERAL (
+       SELECT 1 + count(*) AS total, item.facet IS NOT NULL OR count(facet) > 0 AS was_visible FROM ${ofItem}) AS counted
+      LEFT JOIN LATERAL (
+       SELECT ${named}, facet IS NOT NULL AS is_visible, NULL::bigint AS version_id, change_id AS from_change,
+              NULL::bigint AS to_change
+         FROM (SELECT * FROM ${present} WHERE workspace_id = $1 AND id = item.id) AS page
+        WHERE $4::bigint IS NULL AND $5::bigint IS NULL
+       UNION ALL
+       (SELECT ${named}, facet IS NOT NULL, version_id, from_change, to_change FROM ${ofItem}
+           AND version_id < coalesce($4::bigint, (
+                 SELECT max(version_id) FROM ${ofItem} AND from_change = $5::bigint), ${LARGEST})
+         ORDER BY version_id DESC LIMIT $3::int)) AS entry ON true
+      LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.from_change OFFSET 0) AS made
+        ON true
+      LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.to_change OFFSET 0) AS ended
+        ON true
+     ORDER BY entry.version_id DESC NULLS FIRST LIMIT $3::int`;
+  return { ...prepared(`${label}_history`, text), itemColumns: columns.length };
+}

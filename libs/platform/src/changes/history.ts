@@ -1,0 +1,176 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import {
+  type AssetId,
+  DomainError,
+  type HistoryEntry,
+  type Page,
+  type PageRequest,
+  type ReadScope,
+  ValidationFailed,
+  type WorkspaceId,
+  newestOf,
+  toPage,
+} from '#libs/kernel';
+import { Database, READ_PATIENCE_MS } from '../database/database';
+import { type TextRow, bind, prepared } from '../database/pipelined-statements';
+import { RowBudget } from '../database/row-budget';
+import { ENTRY_COLUMNS, FIND_MOMENT, type ItemStatement } from './history-statements';
+import { originOf } from './ticket';
+
+/** An item with the one member of which no former values are kept. */
+interface Checked {
+  readonly lastCheckedAt: Date | null;
+}
+
+/** A statement of the past, and how to read the item in its rows. The first column is never null where there is an item. */
+export interface Past<Item> {
+  readonly statement: ItemStatement;
+  readonly toItem: (row: TextRow) => Item;
+}
+
+/** Waits for tickets under way: each of them took this lock before it read the clock. */
+const AWAIT_TICKETS = prepared(
+  'history_await_tickets',
+  `SELECT pg_advisory_xact_lock_shared(hashtextextended('change_ticket ' || $1::uuid::text, 0))`,
+);
+
+/** Reads former states: those of one item, and those of all items at an instant. */
+@Injectable()
+export class History {
+  constructor(private readonly database: Database) {}
+
+  /** The states of one item, newest first. Null for an id of which no state was ever visible. */
+  async entries<Item extends Checked>(
+    scope: ReadScope,
+    { statement, toItem }: Past<Item>,
+    id: AssetId,
+    { size, after }: PageRequest,
+  ): Promise<Page<HistoryEntry<Item>> | null> {
+    const [version = '', change = ''] = after?.split(' ') ?? [];
+    const values = [scope.workspaceId, id, String(size + 1), version || null, change || null];
+    const [rows = []] = await this.database.read(scope, [bind(statement, values)]);
+    const read = (row: TextRow, column: (typeof ENTRY_COLUMNS)[number]): string | null =>
+      row[statement.itemColumns + ENTRY_COLUMNS.indexOf(column)] ?? null;
+    const [first] = rows;
+    if (!first || read(first, 'was_visible') !== 't') return null;
+    const entries = rows
+      .filter((row) => read(row, 'from_change') !== null)
+      .map((row) => {
+        const validTo = timeOf(read(row, 'valid_to'));
+        return {
+          position: `${read(row, 'version_id') ?? ''} ${read(row, 'from_change')}`,
+          validFrom: timeOf(read(row, 'valid_from')) as Date,
+          validTo,
+          origin: originOf(read(row, 'origin'), read(row, 'client_id'), read(row, 'request_id')),
+          item: read(row, 'is_visible') === 't' ? asItWas(toItem(row), validTo) : null,
+        };
+      });
+    const withBefore = entries.map((entry, place) => ({ ...entry, before: entries[place + 1]?.item ?? null }));
+    return toPage(withBefore, size, Number(read(first, 'total')), ({ position }) => position);
+  }
+
+  /**
+   * The item as a read at the instant showed it; null where it showed none. Later changes do not change the answer.
+   * @throws `validation_failed` for an instant that cannot be asked for
+   */
+  async find<Item extends Checked>(
+    scope: ReadScope,
+    { statement, toItem }: Past<Item>,
+    id: AssetId,
+    instant: Date,
+  ): Promise<Item | null> {
+    const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
+    let rows = await this.database.read(scope, [bound]);
+    if (momentOf(rows[0]?.[0], statement, instant).newest <= instant.getTime()) {
+      await this.settle(scope.workspaceId, instant);
+      rows = await this.database.read(newestOf(scope.workspaceId), [bound]);
+    }
+    const row = rows[0]?.[0];
+    return row?.[0] == null ? null : asItWas(toItem(row), instant);
+  }
+
+  /** Returns the function that reads the items visible at the instant, page by page. It counts none. */
+  reader<Item extends Checked>(
+    workspaceId: WorkspaceId,
+    { statement, toItem }: Past<Item>,
+    [firstKind, lastKind]: readonly [number, number],
+    instant: Date,
+  ): (page: PageRequest) => Promise<Page<Item>> {
+    let isSettled = false;
+    return async ({ size, after, mostBytes = Infinity }) => {
+      if (!isSettled) await this.settle(workspaceId, instant);
+      isSettled = true;
+      const budget = new RowBudget(size + 1, mostBytes);
+      const values = [workspaceId, instant.toISOString(), after ?? '0', String(size + 1), firstKind, lastKind];
+      const [rows = []] = await this.database.read(newestOf(workspaceId), [
+        bind(statement, values.map(String), budget),
+      ]);
+      // Retention may have moved the first instant meanwhile.
+      momentOf(rows[0], statement, instant);
+      const at = statement.itemColumns + MOMENT_COLUMNS;
+      const found = rows.filter((row) => row[at] !== null);
+      const page = toPage(found, size, 0, (row) => row[at] as string);
+      const behindPage = budget.isCut ? page.lastPosition : (rows[0]?.[at + 1] ?? null);
+      const endPosition = page.endPosition ?? behindPage;
+      const items = page.items.map((row) => asItWas(toItem(row), instant));
+      return { ...page, items, endPosition, lastPosition: endPosition ?? page.lastPosition };
+    };
+  }
+
+  /**
+   * Returns once no change can come any more whose time is the instant or earlier.
+   * @throws `validation_failed` for an instant that is not over and not now
+   */
+  private async settle(workspaceId: WorkspaceId, instant: Date): Promise<void> {
+    const deadline = performance.now() + READ_PATIENCE_MS;
+    const statements = [
+      bind(AWAIT_TICKETS, [workspaceId]),
+      bind(FIND_MOMENT, [workspaceId, instant.toISOString()]),
+    ] as const;
+    for (;;) {
+      const rows = await this.database.read(newestOf(workspaceId), statements);
+      const { newest, now } = momentOf(rows.at(-1)?.[0], FIND_MOMENT, instant);
+      const last = Math.max(newest, now);
+      const time = instant.getTime();
+      if (time > last) throw new InstantRefused(`must not be later than now, ${new Date(last).toISOString()}.`);
+      if (time < last) return;
+      if (performance.now() > deadline) throw new ClockBehind();
+      await delay(Math.min(time + 1 - now, LONGEST_WAIT_MS));
+    }
+  }
+}
+
+/** Between two looks at the clock of Postgres. */
+const LONGEST_WAIT_MS = 100;
+
+/** Columns of a moment in a row. */
+const MOMENT_COLUMNS = 3;
+
+/** Reads the moment behind an item. @throws `validation_failed` for an instant from before the history */
+function momentOf(row: TextRow | undefined, { itemColumns }: ItemStatement, instant: Date) {
+  const [newest, now, first] = (row ?? []).slice(itemColumns, itemColumns + MOMENT_COLUMNS).map(Number);
+  if (first !== undefined && instant.getTime() < first) {
+    throw new InstantRefused(`must not be before ${new Date(first).toISOString()}, where the history begins.`);
+  }
+  return { newest: newest ?? 0, now: now ?? 0 };
+}
+
+/** Check-ins are not kept, so a past state shows none that came after it. */
+const asItWas = <Item extends Checked>(item: Item, until: Date | null): Item =>
+  until !== null && item.lastCheckedAt !== null && item.lastCheckedAt > until ? { ...item, lastCheckedAt: null } : item;
+
+const timeOf = (cell: string | null): Date | null => (cell === null ? null : new Date(Number(cell)));
+
+class InstantRefused extends ValidationFailed {
+  constructor(rule: string) {
+    super([{ parameter: 'asOf', code: 'range', detail: `asOf ${rule}` }]);
+  }
+}
+
+/** The clock of Postgres was set back behind the newest change. */
+class ClockBehind extends DomainError {
+  constructor() {
+    super('service_unavailable', 'The clock is behind the newest change. Send the request again, or an earlier asOf.');
+  }
+}
