@@ -70,11 +70,11 @@ describe('The operators’ jobs', () => {
     }
   });
 
-  it('reach Postgres and Redis by the network policy, and nothing reaches them', () => {
+  it('reach Postgres, Redis and issuers by the network policy, and nothing reaches them', () => {
     const policy = under('network-policy').find(([, one]) => text(one, 'metadata.name') === 'compliance-admin')?.[1];
     const [label] = at(policy, 'spec.podSelector.matchLabels');
     expect(pods.flatMap((pod) => at(pod, 'metadata.labels'))).toEqual(pods.map(() => label));
-    expect(at(policy, 'spec.egress.*.ports.*.port')).toEqual([53, 53, 5432, 6379]);
+    expect(at(policy, 'spec.egress.*.ports.*.port')).toEqual([53, 53, 5432, 6379, 443]);
     expect(at(policy, 'spec.policyTypes')).toEqual([['Ingress', 'Egress']]);
     expect(at(policy, 'spec.ingress')).toEqual([]);
   });

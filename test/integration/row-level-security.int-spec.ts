@@ -40,6 +40,8 @@ describe('Row-level security', () => {
         `INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`,
         `INSERT INTO application_key (workspace_id, client_id, kid, algorithms, jwk)
          SELECT workspace_id, client_id, 'k', '{ES256}', '{}' FROM application WHERE workspace_id = $1`,
+        `INSERT INTO application_trust (workspace_id, client_id, issuer, subject)
+         SELECT workspace_id, client_id, 'https://issuer.example', 's' FROM application WHERE workspace_id = $1`,
         `INSERT INTO used_assertion SELECT $1, client_id, '', now() FROM application WHERE workspace_id = $1`,
       ]) {
         await app.arrange.change(workspace, unused, [workspace]);

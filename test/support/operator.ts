@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { Applications, ClientKeys } from '#libs/auth/operators';
+import { Applications, ClientKeys, Trusts } from '#libs/auth/operators';
+import { CredentialChanges } from '../../libs/auth/src/typeorm/credential-changes';
 import { ImportsService, type TagKeyRepository } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
@@ -18,6 +19,7 @@ import { anAuditRecorder } from './audit-recorder';
 export interface TestOperator {
   readonly applications: Applications;
   readonly clientKeys: ClientKeys;
+  readonly trusts: Trusts;
   readonly tagKeys: TagKeyRepository;
   readonly imports: ImportsService;
   close(): Promise<void>;
@@ -32,8 +34,10 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
   const audit = anAuditRecorder();
   // No grant is cached beyond the Redis of the API, so without one a change need not wait for leases.
   const grants = new GrantCacheRedis(redis, settings, false);
+  const credentials = new CredentialChanges(new Database(dataSource), audit);
   return {
-    clientKeys: new ClientKeys(new Database(dataSource), audit, grants),
+    clientKeys: new ClientKeys(credentials, grants),
+    trusts: new Trusts(credentials, grants, settings),
     tagKeys: new TagKeyRepositoryTypeorm(new Database(dataSource), audit),
     imports: new ImportsService(new ImportStoreTypeorm(dataSource, audit), new ImportFilesSystem()),
     applications: new Applications(

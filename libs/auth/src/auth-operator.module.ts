@@ -10,6 +10,11 @@ import { GrantCacheRedis } from './redis/grant-cache.redis';
 import { ClientSecretsSystem } from './system/client-secrets.system';
 import { Applications } from './typeorm/applications';
 import { ClientKeys } from './typeorm/client-keys';
+import { CredentialChanges } from './typeorm/credential-changes';
+import { Trusts } from './typeorm/trusts';
+import { IssuerKeys } from './domain/trusted-issuer';
+import { IssuerKeysSystem } from './system/issuer-keys.system';
+import { readIssuerKeys } from './jwt/client-keys';
 import { Workspaces } from './typeorm/workspaces';
 
 export const clientSecrets = {
@@ -19,6 +24,12 @@ export const clientSecrets = {
 };
 
 /** `cachedElsewhere`: other processes may cache grants in a Redis that this process does not know. */
+export const issuerKeys = {
+  provide: IssuerKeys,
+  useFactory: (settings: Settings) => new IssuerKeysSystem(settings, readIssuerKeys),
+  inject: [Settings],
+};
+
 export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
   provide: GrantCache,
   useFactory: (redis: RedisClient, settings: Settings) => new GrantCacheRedis(redis, settings, options.cachedElsewhere),
@@ -31,6 +42,9 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
   providers: [
     Applications,
     ClientKeys,
+    CredentialChanges,
+    Trusts,
+    issuerKeys,
     clientSecrets,
     // The API may use a Redis that this command does not know.
     grantCache({ cachedElsewhere: true }),
@@ -41,6 +55,6 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
     },
     Workspaces,
   ],
-  exports: [Applications, ClientKeys, Workspaces],
+  exports: [Applications, ClientKeys, IssuerKeys, Trusts, Workspaces],
 })
 export class AuthOperatorModule {}

@@ -18,8 +18,9 @@ import { AccessTokenSignerJwt } from './jwt/access-token-signer.jwt';
 import { ClientAssertionsJwt } from './jwt/client-assertions.jwt';
 import { SigningKeys } from './jwt/signing-keys';
 import { TokenRequestLimiterRedis } from './redis/token-request-limiter.redis';
+import { TrustedKeyWatch } from './typeorm/trusted-key-watch';
 import { GrantRepositoryTypeorm } from './typeorm/grant-repository.typeorm';
-import { clientSecrets, grantCache } from './auth-operator.module';
+import { clientSecrets, grantCache, issuerKeys } from './auth-operator.module';
 
 /** Issues and checks tokens for the API. */
 @Module({
@@ -30,7 +31,19 @@ import { clientSecrets, grantCache } from './auth-operator.module';
     { provide: GrantRepository, useClass: GrantRepositoryTypeorm },
     grantCache({ cachedElsewhere: false }),
     AccessTokensService,
-    { provide: ClientAssertions, useClass: ClientAssertionsJwt },
+    {
+      provide: ClientAssertions,
+      useFactory: (settings: Settings, clock: Clock, metrics: Metrics) => {
+        const assertions = new ClientAssertionsJwt(settings, clock);
+        const help = 'Tokens of trusted issuers that were refused because their kid is not in the stored key set.';
+        const read = () => [{ labels: {}, value: assertions.unknownKeyIds }];
+        metrics.counts({ name: 'compliance_unknown_key_ids_total', help }, read);
+        return assertions;
+      },
+      inject: [Settings, Clock, Metrics],
+    },
+    issuerKeys,
+    TrustedKeyWatch,
     { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     {
       provide: TokenRequestOutcomes,

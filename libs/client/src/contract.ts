@@ -743,7 +743,7 @@ export interface components {
     /** @description One event of the audit. It never changes. */
     AuditEvent: {
       /**
-       * @description What happened. One of `asset.updated`, `asset.rekeyed`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.key_added`, `application.key_removed`, `application.scopes_set`, `application.limits_set`, `person.added`, `person.signed_in`, `person.role_set`, `person.removed`, `person.erased`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
+       * @description What happened. One of `asset.updated`, `asset.rekeyed`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.secret_removed`, `application.key_added`, `application.key_removed`, `application.trust_added`, `application.trust_removed`, `application.trust_replaced`, `application.scopes_set`, `application.limits_set`, `person.added`, `person.signed_in`, `person.role_set`, `person.removed`, `person.erased`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
        * @example asset.updated
        */
       action: string;

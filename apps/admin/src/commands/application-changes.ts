@@ -29,6 +29,10 @@ export function addChanges(group: Command): void {
     .action((clientId: string, options: CommonOptions) =>
       oneApplication(clientId, options, (applications) => applications.endOldSecret(clientId)),
     );
+  withWriteOptions(group.command('remove-secret'))
+    .description('remove the secret and end the live token: keys and trusts alone prove the application')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .action(removeSecret);
   withWriteOptions(group.command('delete'))
     .description('delete a disabled application for good; its audit events stay')
     .argument('<client_id>', 'its client id', parseClientId)
@@ -68,6 +72,11 @@ async function rotateSecret(
     return `${drawn}\nThe secret is shown only once: store it now.`;
   };
   await print({ json: { ...secret, previousSecretExpiresAt }, text }, options);
+}
+
+async function removeSecret(clientId: string, options: CommonOptions): Promise<void> {
+  await confirm(`Remove the secret of ${clientId}? Its live token ends.`, options);
+  await oneApplication(clientId, options, (applications) => applications.removeSecret(clientId));
 }
 
 async function remove(clientId: string, options: CommonOptions): Promise<void> {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import type { ClientKeys, ListedKey } from '#libs/auth/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
@@ -7,9 +6,7 @@ import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseClientId, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { unknownApplication } from './application-changes';
-
-/** A public key is a few hundred bytes. */
-const LARGEST_FILE = 65_536;
+import { readKeyFile } from './key-file';
 
 /** Public keys by which an application proves itself instead of by a secret. */
 export function applicationKeysCommand(): Command {
@@ -33,9 +30,7 @@ export function applicationKeysCommand(): Command {
 
 async function add(clientId: string, { jwk, ...options }: CommonOptions & { readonly jwk: string }): Promise<void> {
   const { readClientKeys } = await import('#libs/auth/operators');
-  const text = await readFile(jwk, 'utf8');
-  if (text.length > LARGEST_FILE) throw new WrongUsage(`${jwk} is larger than ${LARGEST_FILE} bytes.`);
-  const added = await readClientKeys(text).catch((error: Error) => {
+  const added = await readClientKeys(await readKeyFile(jwk)).catch((error: Error) => {
     if (error.name === 'ClientKeyRefused') throw new WrongUsage(`${jwk}: ${error.message}`);
     throw error;
   });

@@ -6,6 +6,7 @@ import { withWriteOptions } from '../operator-name';
 import { card, print, table } from '../output';
 import { scopeOption } from '../scope-option';
 import { applicationKeysCommand } from './application-keys';
+import { applicationTrustCommand } from './application-trust';
 import { addChanges, oneApplication } from './application-changes';
 
 interface CreateOptions extends CommonOptions {
@@ -13,6 +14,8 @@ interface CreateOptions extends CommonOptions {
   readonly name: string;
   readonly scope: readonly Scope[];
   readonly oldAudience?: boolean;
+  /** False with --no-secret. */
+  readonly secret: boolean;
 }
 
 export function applicationsCommand(): Command {
@@ -23,6 +26,7 @@ export function applicationsCommand(): Command {
     .requiredOption('--name <name>', 'its name for people', parseName)
     .addOption(scopeOption())
     .option('--old-audience', 'its assertions may name the address of the token endpoint as audience')
+    .option('--no-secret', 'make no secret: a key or a trust proves the application')
     .action(create);
   withCommonOptions(group.command('list'))
     .description('list applications, oldest first')
@@ -48,21 +52,26 @@ export function applicationsCommand(): Command {
     );
   addChanges(group);
   group.addCommand(applicationKeysCommand());
+  group.addCommand(applicationTrustCommand());
   return group;
 }
 
-async function create(options: CreateOptions): Promise<void> {
+async function create({ workspace, name, scope, secret, ...options }: CreateOptions): Promise<void> {
   const { operateIn } = await import('../operator.js');
   const { Applications } = await import('#libs/auth/operators');
-  const { application, clientSecret } = await operateIn(options.workspace, [], (operator, { id }) =>
-    operator.get(Applications).create(id, options.name, options.scope, options),
-  );
+  const { application, ...once } = await operateIn(workspace, [], async (operator, { id }) => {
+    const applications = operator.get(Applications);
+    if (!secret) return { application: await applications.createWithoutSecret(id, name, scope, options) };
+    const created = await applications.create(id, name, scope, options);
+    return { application: created.application, client_secret: created.clientSecret };
+  });
   const { client_id, ...rest } = applicationJson(application);
-  const text = async (): Promise<string> => {
-    const drawn = await card({ client_id, client_secret: clientSecret, ...applicationCard(application) });
-    return `${drawn}\nThe secret is shown only once: store it now.`;
-  };
-  await print({ json: { client_id, client_secret: clientSecret, ...rest }, text }, options);
+  const next = secret
+    ? 'The secret is shown only once: store it now.'
+    : `It has no secret. Run "applications keys add ${client_id}" or "applications trust add ${client_id}".`;
+  const text = async (): Promise<string> =>
+    `${await card({ client_id, ...once, ...applicationCard(application) })}\n${next}`;
+  await print({ json: { client_id, ...once, ...rest }, text }, options);
 }
 
 async function list({ workspace, ...options }: CommonOptions & { readonly workspace?: string }): Promise<void> {

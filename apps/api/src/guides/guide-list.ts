@@ -22,7 +22,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'Start',
     guides: [
-      ...[inDocs('getting-started'), inDocs('authentication'), inDocs('python')],
+      ...[inDocs('getting-started'), inDocs('authentication'), inDocs('use-no-secret'), inDocs('python')],
       { name: 'client', file: 'libs/client/README.md' },
     ],
   },

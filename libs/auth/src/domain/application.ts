@@ -2,8 +2,8 @@ import type { Grant } from './grant';
 
 /** A way in which the application proves itself. */
 export interface Credential {
-  readonly type: 'SECRET' | 'KEY';
-  /** `current` or `previous` of a secret, the `kid` of a key. The previous secret is accepted until it expires. */
+  readonly type: 'SECRET' | 'KEY' | 'TRUST';
+  /** `current` or `previous` of a secret, the `kid` of a key, the id of a trust. The previous secret is accepted until it expires. */
   readonly id: string;
   /** Null where the secret is older than this record. */
   readonly createdAt: Date | null;

@@ -19,18 +19,25 @@ export interface StoredClientKey extends ClientKey {
   readonly id: string;
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
 /** Returns the claims of a JWT before any check. Null where they cannot be read. */
-export function unverifiedClaims(assertion: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(assertion.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    return typeof claims === 'object' && !Array.isArray(claims) ? (claims as Record<string, unknown> | null) : null;
-  } catch {
-    return null;
-  }
-}
+export const unverifiedClaims = (assertion: string): Members | null => membersOf(assertion.split('.')[1]);
+
+/** Returns the header of a JWT before any check. Null where it cannot be read. */
+export const unverifiedHeader = (assertion: string): Members | null => membersOf(assertion.split('.')[0]);
 
 /** Returns the client that an unverified assertion names: its issuer and its subject (RFC 7523, 3). */
 export function clientNamedBy(assertion: string): string | null {
   const { iss, sub } = unverifiedClaims(assertion) ?? {};
   return typeof sub === 'string' && sub !== '' && iss === sub ? sub : null;
+}
+
+function membersOf(part = ''): Members | null {
+  try {
+    const members: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof members === 'object' && !Array.isArray(members) ? (members as Members | null) : null;
+  } catch {
+    return null;
+  }
 }

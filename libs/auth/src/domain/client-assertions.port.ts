@@ -1,6 +1,7 @@
-import type { StoredClientKey } from './client-assertion';
+import type { ClientKey, StoredClientKey } from './client-assertion';
+import type { Trust } from './trusted-issuer';
 
-/** What an assertion must be, apart from its form. */
+/** What an assertion of the client itself must be, apart from its form. */
 export interface ExpectedAssertion {
   readonly clientId: string;
   readonly keys: readonly StoredClientKey[];
@@ -8,16 +9,26 @@ export interface ExpectedAssertion {
   readonly oldAudience: boolean;
 }
 
-export type CheckedAssertion =
-  | { readonly key: StoredClientKey; readonly expiresAt: Date }
-  /** For the log. It holds no text of the client. */
-  | { readonly fault: string };
+/** What a token of somebody else must be, to prove a client. */
+export interface ExpectedWorkload {
+  readonly issuer: string;
+  /** The client's trusts in this issuer. */
+  readonly trusts: readonly Trust[];
+}
 
-/** Checks what a client signed to prove itself (RFC 7523). */
+export interface Refusal {
+  /** For the log. It holds no text of the client. */
+  readonly fault: string;
+}
+
+export type CheckedAssertion = { readonly key: StoredClientKey; readonly expiresAt: Date } | Refusal;
+export type CheckedWorkload = { readonly trust: Trust; readonly key: ClientKey } | Refusal;
+
+/** Checks what a client sends to prove itself. A check takes as long for a client without keys as for one with a key. */
 export abstract class ClientAssertions {
-  /**
-   * Checks an assertion. Takes as long for a client without keys as for one with a key. `expiresAt` includes the leeway.
-   * Never rejects.
-   */
+  /** Checks an assertion of the client's own key (RFC 7523). `expiresAt` includes the leeway. Never rejects. */
   abstract check(assertion: string, expected: ExpectedAssertion): Promise<CheckedAssertion>;
+
+  /** Checks a token of an issuer that the client trusts. Never rejects. */
+  abstract checkWorkload(token: string, expected: ExpectedWorkload): Promise<CheckedWorkload>;
 }

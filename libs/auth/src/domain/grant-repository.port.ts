@@ -1,7 +1,8 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { ApplicationInWorkspace } from './application';
-import type { StoredClientKey } from './client-assertion';
+import type { ClientKey, StoredClientKey } from './client-assertion';
 import type { Grant } from './grant';
+import type { Trust } from './trusted-issuer';
 
 /** What an assertion of a client is checked against. */
 export interface GrantWithKeys {
@@ -57,4 +58,21 @@ export abstract class GrantRepository {
    * the application is disabled, the key was removed, or the assertion expired or was used, on any instance.
    */
   abstract beginGenerationByKey(grant: Grant, verified: VerifiedAssertion, tokenId: string): Promise<bigint | null>;
+
+  /**
+   * Returns the client's grant with its trusts in an issuer, each with the keys of this id, or with all where the id is
+   * null. Keys whose last good fetch is too old are left out. Null as above.
+   */
+  abstract findWithTrusts(
+    clientId: string,
+    issuer: string,
+    kid: string | null,
+  ): Promise<{ readonly grant: Grant; readonly trusts: readonly Trust[] } | null>;
+
+  /** Starts the next generation like {@link beginGeneration}, unless the trust was removed or lost this key. */
+  abstract beginGenerationByTrust(
+    grant: Grant,
+    proven: { readonly trust: Trust; readonly key: ClientKey },
+    tokenId: string,
+  ): Promise<bigint | null>;
 }

@@ -2,21 +2,37 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
-import type { JWTPayload, ProtectedHeaderParameters } from 'jose';
-import { CLIENT_ALGORITHMS, type StoredClientKey } from '../domain/client-assertion';
-import { type CheckedAssertion, ClientAssertions, type ExpectedAssertion } from '../domain/client-assertions.port';
+import type { JWTPayload, JWTVerifyOptions, ProtectedHeaderParameters } from 'jose';
+import { CLIENT_ALGORITHMS, type ClientKey } from '../domain/client-assertion';
+import {
+  type CheckedAssertion,
+  type CheckedWorkload,
+  ClientAssertions,
+  type ExpectedAssertion,
+  type ExpectedWorkload,
+  type Refusal,
+} from '../domain/client-assertions.port';
+import { coversSubject, sameAddress } from '../domain/trusted-issuer';
 
 const LEEWAY_SECONDS = 30;
 const LONGEST_LIFE_SECONDS = 3_600;
+const LONGEST_WORKLOAD_LIFE_SECONDS = 86_400;
 /** An assertion without `kid` is tried with so many keys at most. */
 const KEYS_TO_TRY = 3;
-/** The `typ` of an assertion that names the issuer alone as its audience (the update of RFC 7523). */
+/** The `typ` of an assertion that names the issuer alone as its audience (RFC 10070, the update of RFC 7523). */
 const CLIENT_AUTHENTICATION = 'client-authentication+jwt';
+
+interface Verified<Key> {
+  readonly key: Key;
+  readonly claims: JWTPayload;
+}
 
 /** Each check names its source. RFC 8725 is the best current practice for JWTs. */
 @Injectable()
 export class ClientAssertionsJwt extends ClientAssertions {
-  private decoys: Promise<ReadonlyMap<string, StoredClientKey>> | undefined;
+  /** Tokens of trusted issuers by a key that is not in the stored set. */
+  unknownKeyIds = 0;
+  private decoys: Promise<ReadonlyMap<string, ClientKey>> | undefined;
 
   constructor(
     private readonly settings: Settings,
@@ -25,82 +41,129 @@ export class ClientAssertionsJwt extends ClientAssertions {
     super();
   }
 
-  async check(assertion: string, expected: ExpectedAssertion): Promise<CheckedAssertion> {
-    // Loaded with the first assertion, so that requests by secret never pay for it.
-    const jose = await import('jose');
-    const header = headerOf(() => jose.decodeProtectedHeader(assertion));
-    const fault = headerFault(header);
-    const fitting = fault === null ? expected.keys.filter((key) => fits(key, header)) : [];
-    const isTooMany = header.kid === undefined && fitting.length > KEYS_TO_TRY;
-    let result: CheckedAssertion = { fault: fault ?? (isTooMany ? 'too many keys fit' : 'no key fits') };
-    const tried = fitting.length === 0 || isTooMany ? [await this.decoy(header.alg)] : fitting;
-    for (const key of tried) {
-      const checked = await this.verify(assertion, header, key, expected);
-      if (!fitting.includes(key) || isTooMany) continue;
-      if ('key' in checked) return checked;
-      result = checked;
-    }
-    return result;
+  async check(assertion: string, { clientId, keys, oldAudience }: ExpectedAssertion): Promise<CheckedAssertion> {
+    // RFC 7523, 3 (1 and 2); OpenID Connect Core, 9.
+    const expected = { issuer: clientId, subject: clientId, requiredClaims: ['exp', 'jti'] };
+    const { baseUrl } = this.settings;
+    const header = await headerOf(assertion);
+    const verified = await this.verify(assertion, header, ['jwt', CLIENT_AUTHENTICATION], keys, expected);
+    if ('fault' in verified) return verified;
+    const { key, claims } = verified;
+    // RFC 7523, 3 (3), and its update: the authorization server is the only audience.
+    const isOldAllowed = oldAudience && mediaType(header.typ) !== CLIENT_AUTHENTICATION;
+    const audiences = isOldAllowed ? [baseUrl, `${baseUrl}/oauth/token`] : [baseUrl];
+    if (!audiences.includes(audienceOf(claims))) return { fault: 'audience' };
+    const fault = this.timeFault(claims, LONGEST_LIFE_SECONDS);
+    if (fault !== null) return { fault };
+    // OpenID Connect Core, 9.
+    if (typeof claims.jti !== 'string' || claims.jti === '') return { fault: 'jti' };
+    return { key, expiresAt: new Date(((claims.exp ?? 0) + LEEWAY_SECONDS) * 1_000) };
   }
 
-  private async verify(
-    assertion: string,
+  async checkWorkload(token: string, { issuer, trusts }: ExpectedWorkload): Promise<CheckedWorkload> {
+    const { baseUrl, production } = this.settings;
+    const usable = trusts.filter(({ insecure }) => !(insecure && production));
+    const keys = new Map(usable.flatMap((trust) => trust.keys.map((key) => [identityOf(key), key])));
+    const header = await headerOf(token);
+    if (usable.length > 0 && keys.size === 0) this.unknownKeyIds += 1;
+    const expected = { issuer, requiredClaims: ['exp', 'sub'] };
+    const verified = await this.verify(token, header, ['jwt'], [...keys.values()], expected);
+    if ('fault' in verified) return verified;
+    const { key, claims } = verified;
+    if (sameAddress(issuer, baseUrl)) return { fault: 'our own token' };
+    const fault = this.timeFault(claims, LONGEST_WORKLOAD_LIFE_SECONDS);
+    if (fault !== null) return { fault };
+    const sub: unknown = claims.sub;
+    const ofSubject = usable.filter(({ subject }) => typeof sub === 'string' && coversSubject(subject, sub));
+    if (ofSubject.length === 0) return { fault: 'subject' };
+    const trust = ofSubject
+      .filter(({ audience }) => (audience ?? baseUrl) === audienceOf(claims))
+      .find((one) => one.keys.some((held) => identityOf(held) === identityOf(key)));
+    return trust ? { trust, key } : { fault: 'audience' };
+  }
+
+  /** Verifies the signature, and what `jose` knows of claims. */
+  private async verify<Key extends ClientKey>(
+    token: string,
     header: ProtectedHeaderParameters,
-    key: StoredClientKey,
-    { clientId, oldAudience }: ExpectedAssertion,
-  ): Promise<CheckedAssertion> {
+    types: readonly string[],
+    keys: readonly Key[],
+    expected: JWTVerifyOptions,
+  ): Promise<Verified<Key> | Refusal> {
+    const fault = headerFault(header, types);
+    const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
+    if (fitting.length === 0 || (header.kid === undefined && fitting.length > KEYS_TO_TRY)) {
+      await this.tryKey(token, header, await this.decoy(header.alg), expected);
+      return { fault: fault ?? (fitting.length === 0 ? 'no key fits' : 'too many keys fit') };
+    }
+    let refused = '';
+    for (const key of fitting) {
+      const tried = await this.tryKey(token, header, key, expected);
+      if ('claims' in tried) return { key, claims: tried.claims };
+      refused = tried.fault;
+    }
+    return { fault: refused };
+  }
+
+  private async tryKey(
+    token: string,
+    header: ProtectedHeaderParameters,
+    key: ClientKey,
+    expected: JWTVerifyOptions,
+  ): Promise<{ readonly claims: JWTPayload } | Refusal> {
     const { importJWK, jwtVerify } = await import('jose');
-    const now = this.clock.now();
-    const { baseUrl } = this.settings;
-    const isOldAllowed = oldAudience && mediaType(header.typ) !== CLIENT_AUTHENTICATION;
     try {
       // RFC 8725, 3.1: the key decides about the algorithm. A decoy has one of its own.
       const algorithm = key.algorithms.find((known) => known === header.alg) ?? key.algorithms[0] ?? '';
-      const { payload } = await jwtVerify(assertion, await importJWK({ ...key.jwk }, algorithm), {
+      const { payload } = await jwtVerify(token, await importJWK({ ...key.jwk }, algorithm), {
+        ...expected,
         algorithms: [algorithm],
-        // RFC 7523, 3 (1, 2 and 3); OpenID Connect Core, 9.
-        issuer: clientId,
-        subject: clientId,
-        audience: isOldAllowed ? [baseUrl, `${baseUrl}/oauth/token`] : baseUrl,
         // RFC 7523, 3 (4 and 5).
-        requiredClaims: ['exp', 'jti'],
         clockTolerance: LEEWAY_SECONDS,
-        currentDate: new Date(now),
+        currentDate: new Date(this.clock.now()),
       });
-      const fault = claimFault(payload, now / 1_000);
-      if (fault !== null) return { fault };
-      return { key, expiresAt: new Date(((payload.exp ?? 0) + LEEWAY_SECONDS) * 1_000) };
+      return { claims: payload };
     } catch (error) {
       const { code = 'unreadable', claim = '' } = error as { readonly code?: string; readonly claim?: string };
       return { fault: `${code} ${claim}`.trim() };
     }
   }
 
+  private timeFault({ exp = 0, iat }: JWTPayload, longestSeconds: number): string | null {
+    const latest = this.clock.now() / 1_000 + LEEWAY_SECONDS;
+    // RFC 7523, 3 (4): a time unreasonably far in the future.
+    if (!(exp <= latest + longestSeconds)) return 'expiry too far';
+    // RFC 7523, 3 (6).
+    return iat !== undefined && !(iat <= latest) ? 'issued in the future' : null;
+  }
+
   /** A key that nobody has, so that a client without keys takes as long as another one. */
-  private async decoy(algorithm: unknown): Promise<StoredClientKey> {
+  private async decoy(algorithm: unknown): Promise<ClientKey> {
     this.decoys ??= makeDecoys();
     const decoys = await this.decoys;
-    return (decoys.get(String(algorithm)) ?? decoys.get('ES256')) as StoredClientKey;
+    return (decoys.get(String(algorithm)) ?? decoys.get('ES256')) as ClientKey;
   }
 }
 
 /** Empty when it cannot be read. */
-function headerOf(decode: () => ProtectedHeaderParameters): ProtectedHeaderParameters {
+async function headerOf(token: string): Promise<ProtectedHeaderParameters> {
+  // Loaded with the first assertion, so that requests by secret never pay for it.
+  const { decodeProtectedHeader } = await import('jose');
   try {
-    return decode();
+    return decodeProtectedHeader(token);
   } catch {
     return {};
   }
 }
 
-function headerFault(header: ProtectedHeaderParameters): string | null {
+function headerFault(header: ProtectedHeaderParameters, types: readonly string[]): string | null {
   // RFC 8725, 3.1 and 3.2: neither `none` nor a shared secret.
   if (typeof header.alg !== 'string' || !CLIENT_ALGORITHMS.includes(header.alg)) return 'algorithm';
   // RFC 7515, 4.1.11: no extension is supported.
   if (header.crit !== undefined) return 'critical extension';
   if (header.kid !== undefined && typeof header.kid !== 'string') return 'key id';
   // RFC 8725, 3.11: other kinds of JWT, such as our own tokens, are none.
-  if (header.typ !== undefined && !['jwt', CLIENT_AUTHENTICATION].includes(mediaType(header.typ))) return 'type';
+  if (header.typ !== undefined && !types.includes(mediaType(header.typ))) return 'type';
   return null;
 }
 
@@ -108,21 +171,19 @@ function headerFault(header: ProtectedHeaderParameters): string | null {
 const mediaType = (typ: unknown): string =>
   typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : '';
 
-const fits = ({ kid, algorithms }: StoredClientKey, header: ProtectedHeaderParameters): boolean =>
+const fits = ({ kid, algorithms }: ClientKey, header: ProtectedHeaderParameters): boolean =>
   algorithms.includes(String(header.alg)) && (header.kid === undefined || header.kid === kid);
 
-function claimFault({ aud, exp = 0, iat, jti }: JWTPayload, nowSeconds: number): string | null {
-  // The update of RFC 7523: the authorization server is the only audience.
-  if (Array.isArray(aud) && aud.length !== 1) return 'audience';
-  // RFC 7523, 3 (4): a time unreasonably far in the future.
-  if (!(exp <= nowSeconds + LONGEST_LIFE_SECONDS + LEEWAY_SECONDS)) return 'expiry too far';
-  // RFC 7523, 3 (6).
-  if (iat !== undefined && !(iat <= nowSeconds + LEEWAY_SECONDS)) return 'issued in the future';
-  // OpenID Connect Core, 9.
-  return typeof jti === 'string' && jti !== '' ? null : 'jti';
+/** Two trusts in one issuer hold the same keys. */
+const identityOf = ({ kid, jwk }: ClientKey): string => JSON.stringify([kid, Object.entries(jwk).sort()]);
+
+/** The audience, alone or in an array of one. Empty for any other. */
+function audienceOf({ aud }: JWTPayload): string {
+  const [only, ...others] = Array.isArray(aud) ? aud : [aud];
+  return typeof only === 'string' && others.length === 0 ? only : '';
 }
 
-async function makeDecoys(): Promise<ReadonlyMap<string, StoredClientKey>> {
+async function makeDecoys(): Promise<ReadonlyMap<string, ClientKey>> {
   const { exportJWK, generateKeyPair } = await import('jose');
   // Nobody knows its factors, and none are needed to verify.
   const modulus = randomBytes(256);
@@ -133,7 +194,7 @@ async function makeDecoys(): Promise<ReadonlyMap<string, StoredClientKey>> {
     CLIENT_ALGORITHMS.map(async (algorithm) => {
       const isRsa = algorithm === 'RS256' || algorithm === 'PS256';
       const jwk = isRsa ? rsa : await exportJWK((await generateKeyPair(algorithm, { extractable: true })).publicKey);
-      return [algorithm, { id: '', kid: '', algorithms: [algorithm], jwk: jwk as Record<string, string> }] as const;
+      return [algorithm, { kid: '', algorithms: [algorithm], jwk: jwk as Record<string, string> }] as const;
     }),
   );
   return new Map(decoys);

@@ -1,6 +1,7 @@
 import { type JsonWebKey, createPublicKey } from 'node:crypto';
 import { z } from 'zod';
 import type { ClientKey } from '../domain/client-assertion';
+import { KeySetUnavailable } from '../domain/trusted-issuer';
 
 /** A file that is no public key, or a key that this API does not accept. */
 export class ClientKeyRefused extends Error {
@@ -17,6 +18,9 @@ const JWK = z.looseObject({
   use: z.string().optional(),
 });
 const FILE = z.union([z.object({ keys: z.array(JWK).min(1).max(10) }), JWK]);
+
+const KEY_SET = z.object({ keys: z.array(z.unknown()) });
+const MOST_ISSUER_KEYS = 100;
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const PUBLIC_MEMBERS = { RSA: ['kty', 'n', 'e'], EC: ['kty', 'crv', 'x', 'y'], OKP: ['kty', 'crv', 'x'] };
@@ -35,6 +39,28 @@ export async function readClientKeys(text: string): Promise<ClientKey[]> {
     throw new ClientKeyRefused('The file is no public JWK (kty RSA, EC or OKP) and no set of 1 to 10.');
   const keys = 'keys' in parsed.data ? (parsed.data.keys as z.infer<typeof JWK>[]) : [parsed.data];
   return Promise.all(keys.map((key) => readClientKey(key)));
+}
+
+/**
+ * Reads what an issuer publishes. Keys that clients could not have are left out.
+ * @throws {@link KeySetUnavailable}
+ */
+export async function readIssuerKeys(text: string): Promise<ClientKey[]> {
+  const { data } = KEY_SET.safeParse(jsonOf(text));
+  if (!data) throw new KeySetUnavailable('The key set is no JWK set.');
+  if (data.keys.length > MOST_ISSUER_KEYS) {
+    throw new KeySetUnavailable(`The key set has more than ${MOST_ISSUER_KEYS} keys.`);
+  }
+  const read = await Promise.allSettled(data.keys.map(async (key) => readClientKey(JWK.parse(key))));
+  const usable = read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  if (usable.length === 0) throw new KeySetUnavailable('The key set has no key that can be used here.');
+  return usable;
+}
+
+/** The keys' thumbprints (RFC 7638), for the audit. */
+export async function thumbprintsOf(keys: readonly ClientKey[]): Promise<string[]> {
+  const { calculateJwkThumbprint } = await import('jose');
+  return (await Promise.all(keys.map(({ jwk }) => calculateJwkThumbprint({ ...jwk })))).sort();
 }
 
 function jsonOf(text: string): unknown {

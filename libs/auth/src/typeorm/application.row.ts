@@ -6,7 +6,8 @@ export class ApplicationRow {
   @PrimaryGeneratedColumn('uuid') id!: string;
   @Column('text') client_id!: string;
   @Column('text') name!: string;
-  @Column('bytea') secret_digest!: Buffer;
+  /** Null for an application without a secret. */
+  @Column('bytea', { nullable: true }) secret_digest!: Buffer | null;
   @Column('bytea', { nullable: true }) previous_secret_digest!: Buffer | null;
   @Column('timestamptz', { nullable: true }) previous_secret_expires_at!: Date | null;
   @Column('text', { array: true }) scopes!: string[];

@@ -10,12 +10,12 @@ import {
   workspaceId,
 } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import type { EntityManager, FindOptionsWhere, ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
+import type { EntityManager, ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
 import type { Application, Credential } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
-import { ApplicationKeyRow } from './application-key.row';
 import { ApplicationRow } from './application.row';
+import { secretlessOf, secretlessOfOne, secretsOf } from './credentials';
 import { END_TOKEN, END_TOKEN_OF_OLD_SECRET, toLimits } from './grant-columns';
 
 /** Works through the policy of the tables' owner. */
@@ -25,7 +25,7 @@ const ALL = { outsideTenants: true } as const;
 const AUDITED = ['scopes', 'limits', 'disabled'] as const;
 
 /** Changes of secrets, which the audit never shows, leave an event in any case. */
-const OF_SECRETS = ['application.secret_rotated', 'application.secret_ended'];
+const OF_SECRETS = ['application.secret_rotated', 'application.secret_ended', 'application.secret_removed'];
 
 const NO_PREVIOUS_SECRET = {
   previous_secret_digest: null,
@@ -43,6 +43,11 @@ export class ApplicationEnabled extends Error {
 }
 
 type Changes = Parameters<UpdateQueryBuilder<ApplicationRow>['set']>[0];
+
+interface CreateOptions {
+  /** Its assertions may name the address of the token endpoint as audience. */
+  readonly oldAudience?: boolean;
+}
 
 interface WithSecret {
   readonly application: Application;
@@ -64,19 +69,39 @@ export class Applications {
     workspaceId: WorkspaceId,
     name: string,
     scopes: readonly Scope[],
-    { oldAudience = false }: { readonly oldAudience?: boolean } = {},
+    options: CreateOptions = {},
   ): Promise<WithSecret> {
     const { secret, digest } = this.secrets.newSecret();
+    const ofSecret = { secret_digest: digest, secret_created_at: () => 'now()' };
+    return { application: await this.insert(workspaceId, name, scopes, options, ofSecret), clientSecret: secret };
+  }
+
+  /** Creates an application that proves itself by a key or a trust alone. */
+  async createWithoutSecret(
+    workspaceId: WorkspaceId,
+    name: string,
+    scopes: readonly Scope[],
+    options: CreateOptions = {},
+  ): Promise<Application> {
+    return this.insert(workspaceId, name, scopes, options, { secret_digest: null });
+  }
+
+  private async insert(
+    workspaceId: WorkspaceId,
+    name: string,
+    scopes: readonly Scope[],
+    { oldAudience = false }: CreateOptions,
+    ofSecret: Changes,
+  ): Promise<Application> {
     const row = {
       workspace_id: workspaceId,
       client_id: this.secrets.newClientId(),
       name,
-      secret_digest: digest,
-      secret_created_at: () => 'now()',
       scopes: [...new Set(scopes)],
       old_audience: oldAudience,
+      ...ofSecret,
     };
-    const application = await this.database.inTenant({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       const inserted = await manager
         .createQueryBuilder()
         .insert()
@@ -88,7 +113,6 @@ export class Applications {
       await this.record(manager, 'application.created', null, created);
       return toApplication(created, []);
     });
-    return { application, clientSecret: secret };
   }
 
   /** Returns all applications of the workspace, or of every one when it is null, oldest first. */
@@ -96,9 +120,10 @@ export class Applications {
     const where = workspaceId ? { workspace_id: workspaceId } : {};
     return this.database.inTenant(workspaceId ? { workspaceId } : ALL, async (manager) => {
       const rows = await manager.find(ApplicationRow, { where, order: { created_at: 'ASC', id: 'ASC' } });
-      const keys = new Map<string, ApplicationKeyRow[]>(rows.map(({ client_id }) => [client_id, []]));
-      for (const key of await keysOf(manager, where)) keys.get(key.client_id)?.push(key);
-      return rows.map((row) => toApplication(row, keys.get(row.client_id) ?? []));
+      const others = await secretlessOf(manager, where);
+      const of = new Map(rows.map(({ client_id }) => [client_id, [] as Credential[]]));
+      for (const [clientId, credential] of others) of.get(clientId)?.push(credential);
+      return rows.map((row) => toApplication(row, of.get(row.client_id) ?? []));
     });
   }
 
@@ -106,7 +131,7 @@ export class Applications {
   async find(clientId: string): Promise<Application | null> {
     return this.database.inTenant({ clientId }, async (manager) => {
       const row = await manager.findOneBy(ApplicationRow, { client_id: clientId });
-      return row && toApplication(row, await keysOf(manager, { client_id: clientId }));
+      return row && toApplication(row, await secretlessOfOne(manager, clientId));
     });
   }
 
@@ -138,7 +163,8 @@ export class Applications {
         ? { ...NO_PREVIOUS_SECRET, ...END_TOKEN }
         : {
             previous_secret_digest: () => 'secret_digest',
-            previous_secret_expires_at: () => 'now() + make_interval(secs => :overlapSeconds)',
+            previous_secret_expires_at: () =>
+              'CASE WHEN secret_digest IS NOT NULL THEN now() + make_interval(secs => :overlapSeconds) END',
             previous_secret_created_at: () => 'secret_created_at',
             previous_secret_last_used_at: () => 'secret_last_used_at',
           };
@@ -146,6 +172,14 @@ export class Applications {
     const changes = { ...fresh, ...previous };
     const application = await this.change(clientId, 'application.secret_rotated', changes, { overlapSeconds });
     return application && { application, clientSecret: secret };
+  }
+
+  /** Removes the secret, so that only keys and trusts prove the application. Ends an overlap, the live token and its stream. */
+  async removeSecret(clientId: string): Promise<Application | null> {
+    const none = { secret_digest: null, secret_created_at: null, secret_last_used_at: null };
+    const application = await this.find(clientId);
+    if (!application?.credentials.some(({ type }) => type === 'SECRET')) return application;
+    return this.change(clientId, 'application.secret_removed', { ...none, ...NO_PREVIOUS_SECRET, ...END_TOKEN });
   }
 
   /** Ends the old secret of an overlap now, and the live token with its stream when that secret obtained it. */
@@ -195,7 +229,7 @@ export class Applications {
         .execute();
       const [after] = updated.raw as [ApplicationRow];
       await this.record(manager, action, before, after);
-      return toApplication(after, await keysOf(manager, { client_id: clientId }));
+      return toApplication(after, await secretlessOfOne(manager, clientId));
     });
     if (application) await this.grants.invalidate(clientId);
     return application;
@@ -223,10 +257,7 @@ export class Applications {
 const lockRow = (manager: EntityManager, clientId: string): Promise<ApplicationRow | null> =>
   manager.findOne(ApplicationRow, { where: { client_id: clientId }, lock: { mode: 'pessimistic_write' } });
 
-const keysOf = (manager: EntityManager, where: FindOptionsWhere<ApplicationKeyRow>): Promise<ApplicationKeyRow[]> =>
-  manager.find(ApplicationKeyRow, { where, order: { created_at: 'ASC', kid: 'ASC' } });
-
-function toApplication(row: ApplicationRow, keys: readonly ApplicationKeyRow[]): Application {
+function toApplication(row: ApplicationRow, others: readonly Credential[]): Application {
   return {
     workspaceId: workspaceId(row.workspace_id),
     id: applicationId(row.id),
@@ -239,27 +270,9 @@ function toApplication(row: ApplicationRow, keys: readonly ApplicationKeyRow[]):
     issuedAt: row.issued_at,
     createdAt: row.created_at,
     previousSecretExpiresAt: row.previous_secret_expires_at,
-    credentials: [...secretsOf(row), ...keys.map(keyCredential)],
+    credentials: [...secretsOf(row), ...others],
   };
 }
-
-/** Secrets that are accepted now, the current one first. */
-function secretsOf(row: ApplicationRow): Credential[] {
-  const expiresAt = row.previous_secret_expires_at;
-  const [createdAt, lastUsedAt] = [row.secret_created_at, row.secret_last_used_at];
-  const current = { type: 'SECRET', id: 'current', createdAt, lastUsedAt, expiresAt: null } as const;
-  if (expiresAt === null || expiresAt.getTime() <= Date.now()) return [current];
-  const times = { createdAt: row.previous_secret_created_at, lastUsedAt: row.previous_secret_last_used_at };
-  return [current, { type: 'SECRET', id: 'previous', ...times, expiresAt }];
-}
-
-const keyCredential = ({ kid, created_at, last_used_at }: ApplicationKeyRow): Credential => ({
-  type: 'KEY',
-  id: kid,
-  createdAt: created_at,
-  lastUsedAt: last_used_at,
-  expiresAt: null,
-});
 
 function fromLimits(limits: Partial<RateLimits>): ApplicationRow['limits'] {
   return Object.fromEntries(Object.entries(limits).map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]));

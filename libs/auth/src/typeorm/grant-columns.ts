@@ -27,11 +27,14 @@ export const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clo
  */
 export const END_TOKEN = { generation: () => NEXT_GENERATION, ended_generation: () => 'generation' };
 
-/** Whether the live token was issued for the old secret. Tokens of earlier releases tell no secret. */
-const OF_OLD_SECRET = `secret_last_used_at IS DISTINCT FROM issued_at AND NOT EXISTS (
-  SELECT FROM application_key AS key WHERE key.client_id = application.client_id AND key.last_used_at = issued_at)`;
+const usedByLiveToken = (table: string): string =>
+  `EXISTS (SELECT FROM ${table} AS other WHERE other.client_id = application.client_id AND other.last_used_at = issued_at)`;
 
-/** The same, unless the live token was issued for the current secret or for a key. */
+/** Whether the live token was issued for the old secret. Tokens of earlier releases tell no secret. */
+const OF_OLD_SECRET = `secret_last_used_at IS DISTINCT FROM issued_at
+  AND NOT ${usedByLiveToken('application_key')} AND NOT ${usedByLiveToken('application_trust')}`;
+
+/** The same, unless the live token was issued for the current secret, a key or a trust. */
 export const END_TOKEN_OF_OLD_SECRET = {
   generation: () => `CASE WHEN ${OF_OLD_SECRET} THEN ${NEXT_GENERATION} ELSE generation END`,
   ended_generation: () => `CASE WHEN ${OF_OLD_SECRET} THEN generation ELSE ended_generation END`,

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { ApplicationInWorkspace } from '../domain/application';
-import type { StoredClientKey } from '../domain/client-assertion';
+import type { ClientKey, StoredClientKey } from '../domain/client-assertion';
 import type { Grant } from '../domain/grant';
 import { GrantRepository, type GrantWithKeys, type VerifiedAssertion } from '../domain/grant-repository.port';
+import type { Trust } from '../domain/trusted-issuer';
 import {
   AFTER_GRANT,
   GRANT_COLUMNS,
@@ -92,6 +93,36 @@ const BEGIN_GENERATION_BY_KEY = prepared(
     RETURNING generation`,
 );
 
+/** A fetched set is used for 7 days after its last good fetch. One that an operator gave does not age. */
+const IS_USABLE = `state = 'READY' AND (given OR keys_at > now() - interval '7 days')`;
+const FIND_WITH_TRUSTS = prepared(
+  'application_find_with_trusts',
+  `SELECT ${GRANT_COLUMNS},
+          (SELECT coalesce(json_agg(json_build_object(
+                    'id', id, 'subject', subject, 'audience', audience, 'insecure', insecure,
+                    'keys', (SELECT coalesce(jsonb_agg(key), '[]') FROM jsonb_array_elements(keys) AS key
+                              WHERE $3 = '' OR key ->> 'kid' = substr($3, 2)))
+                  ORDER BY created_at, id), '[]')
+             FROM application_trust AS trust
+            WHERE workspace_id = application.workspace_id AND client_id = $1 AND issuer = $2 AND ${IS_USABLE})
+          ${APPLICATION_OR_DECOY}`,
+);
+/** Locks the application's row first, as above, and checks the trust again. */
+const BEGIN_GENERATION_BY_TRUST = prepared(
+  'application_begin_generation_by_trust',
+  `WITH locked AS (
+     SELECT client_id FROM application WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled FOR UPDATE
+   ), proven AS (
+     UPDATE application_trust AS trust SET last_used_at = now() FROM locked
+      WHERE trust.client_id = locked.client_id AND workspace_id = $1 AND id = $3::uuid AND keys @> $4::jsonb AND ${IS_USABLE}
+      RETURNING trust.client_id
+   )
+   UPDATE application SET generation = ${NEXT_GENERATION}, jti = $5::uuid, issued_at = now()
+     FROM proven
+    WHERE application.workspace_id = $1 AND application.id = $2::uuid AND NOT disabled
+    RETURNING generation`,
+);
+
 /** One round trip each. */
 @Injectable()
 export class GrantRepositoryTypeorm extends GrantRepository {
@@ -152,6 +183,26 @@ export class GrantRepositoryTypeorm extends GrantRepository {
   ): Promise<bigint | null> {
     const values = [workspaceId, id, keyId, jtiDigest.toString('hex'), expiresAt.toISOString(), tokenId];
     const begin = bind(BEGIN_GENERATION_BY_KEY, values);
+    const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
+    const generation = rows?.[0]?.[0];
+    return generation ? BigInt(generation) : null;
+  }
+
+  async findWithTrusts(clientId: string, issuer: string, kid: string | null) {
+    const find = bind(FIND_WITH_TRUSTS, [clientId, issuer, kid === null ? '' : `=${kid}`]);
+    const [[row = []] = []] = await this.database.read({ clientId }, [find]);
+    const grant = toGrant(row);
+    if (clientId === '' || grant.clientId !== clientId) return null;
+    return { grant, trusts: JSON.parse(text(row[AFTER_GRANT])) as Trust[] };
+  }
+
+  async beginGenerationByTrust(
+    { workspaceId, id }: Grant,
+    { trust, key }: { readonly trust: Trust; readonly key: ClientKey },
+    tokenId: string,
+  ): Promise<bigint | null> {
+    const held = JSON.stringify([{ kid: key.kid, jwk: key.jwk }]);
+    const begin = bind(BEGIN_GENERATION_BY_TRUST, [workspaceId, id, trust.id, held, tokenId]);
     const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
     const generation = rows?.[0]?.[0];
     return generation ? BigInt(generation) : null;

@@ -1,10 +1,12 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { ApplicationKeyRow } from './application-key.row';
+import { ApplicationTrustRow } from './application-trust.row';
 import { ApplicationRow } from './application.row';
 import { ClientKeys1780000000100 } from './migrations/1780000000100-client-keys';
 import { EndedGeneration1780000000080 } from './migrations/1780000000080-ended-generation';
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 import { SecretUses1780000000081 } from './migrations/1780000000081-secret-uses';
+import { TrustedIssuers1780000000101 } from './migrations/1780000000101-trusted-issuers';
 import { UsedAssertionRow } from './used-assertion.row';
 import { WorkspaceRow } from './workspace.row';
 
@@ -12,18 +14,23 @@ import { WorkspaceRow } from './workspace.row';
 const ISSUED = 'generation, jti, issued_at, secret_last_used_at, previous_secret_last_used_at';
 
 export const authSchema: SchemaPart = {
-  entities: [WorkspaceRow, ApplicationRow, ApplicationKeyRow, UsedAssertionRow],
+  entities: [WorkspaceRow, ApplicationRow, ApplicationKeyRow, ApplicationTrustRow, UsedAssertionRow],
   migrations: [
     WorkspacesAndApplications1780000000001,
     EndedGeneration1780000000080,
     SecretUses1780000000081,
     ClientKeys1780000000100,
+    TrustedIssuers1780000000101,
   ],
   grants: [
     { table: 'workspace', privileges: 'SELECT' },
     { table: 'application', privileges: `SELECT, UPDATE (${ISSUED})` },
     { table: 'application_key', privileges: 'SELECT, UPDATE (last_used_at)' },
+    { table: 'application_trust', privileges: 'SELECT, UPDATE (last_used_at)' },
     { table: 'used_assertion', privileges: 'SELECT, INSERT, UPDATE (expires_at), DELETE' },
+    { function: 'claim_trusted_issuers' },
+    { function: 'settle_trusted_issuer' },
+    { function: 'ages_of_trusted_keys' },
   ],
   consoleGrants: [
     { table: 'workspace', privileges: 'SELECT' },

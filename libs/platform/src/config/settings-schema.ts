@@ -74,6 +74,16 @@ function isProxy(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
+const networks = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((network) => network.trim()))
+  .transform((list) => list.filter((network) => network !== ''))
+  .refine(
+    (list) => list.every((network) => isIP(network.split('/')[0] ?? '') !== 0 && isProxy(network)),
+    'must be a comma-separated list of addresses and subnets, such as 10.20.0.0/16',
+  );
+
 /** The row of a setting in docs/settings.md, in Markdown, without its name and default. */
 export interface SettingMeaning {
   readonly meaning: string;
@@ -172,6 +182,11 @@ export const settingsSchema = z.object({
     meaning:
       'proxies whose `X-Forwarded-For` counts, comma-separated: addresses, subnets, `loopback`, `linklocal`, ' +
       '`uniquelocal`',
+  }),
+  TRUST_ISSUER_NETWORKS: networks.register(meanings, {
+    meaning:
+      'networks that are not reachable from everywhere, in which issuers may be that operators ' +
+      '[trust](use-no-secret.md): addresses and subnets, comma-separated',
   }),
   LOCAL_DIR: path
     .default('.local')

@@ -62,6 +62,8 @@ export class Settings {
   readonly replicas!: number;
   /** Addresses and subnets of proxies that may report the client's address. */
   readonly trustedProxies!: readonly string[];
+  /** Networks, other than the Internet, in which issuers may be that operators trust. */
+  readonly trustIssuerNetworks!: readonly string[];
   readonly tokenAudience!: string;
   readonly accessTokenTtlSeconds!: number;
   /** Who runs operators' commands, for audit events. Null when it is not set. */
@@ -128,6 +130,7 @@ export function loadSettings(environment: Environment): Settings {
     exportLimit: settings.RATE_LIMIT_EXPORT,
     replicas: settings.REPLICAS,
     trustedProxies: settings.TRUST_PROXY,
+    trustIssuerNetworks: settings.TRUST_ISSUER_NETWORKS,
     tokenAudience: settings.TOKEN_AUDIENCE ?? baseUrl,
     accessTokenTtlSeconds: settings.ACCESS_TOKEN_TTL_SECONDS,
     operatorName: settings.OPERATOR_NAME ?? null,

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Like the policy of `application`: a token request knows its client before its workspace. */
-const clientPolicy = (table: string): string => `
+export const clientPolicy = (table: string): string => `
       ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
       ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;
       CREATE POLICY tenant ON ${table}

@@ -1,0 +1,154 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { ClientKey, ListedTrust, NewTrust, Trusts } from '#libs/auth/operators';
+import type { Operator } from '../operator';
+import { CommandFailed, WrongUsage } from '../command-faults';
+import { confirm } from '../confirmation';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseClientId, withCommonOptions } from '../options';
+import { print, table } from '../output';
+import { unknownApplication } from './application-changes';
+import { readKeyFile } from './key-file';
+
+interface AddOptions extends CommonOptions {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly audience?: string;
+  readonly jwks?: string;
+  readonly insecure?: boolean;
+}
+
+interface RefreshOptions extends CommonOptions {
+  readonly jwks?: string;
+  readonly endToken?: boolean;
+}
+
+/** Issuers whose tokens prove an application: GitHub Actions, GitLab, Kubernetes, Entra, Google. */
+export function applicationTrustCommand(): Command {
+  const group = new Command('trust').description('issuers whose tokens prove an application without a secret');
+  withWriteOptions(group.command('add'))
+    .description('trust the tokens of an issuer for one subject; they are accepted from the next token request on')
+    .argument('<client_id>', 'client id of the application', parseClientId)
+    .requiredOption('--issuer <url>', 'iss of the tokens, exactly')
+    .requiredOption('--subject <subject>', 'sub of the tokens; may end in ":*" or "/*", as in repo:acme/*')
+    .option('--audience <audience>', 'aud of the tokens (default: BASE_URL)', parseAudience)
+    .option('--jwks <file>', 'JWK set of the issuer, where this API cannot fetch it')
+    .option('--insecure', 'allow http:// and a loopback address, for a test issuer; never in production')
+    .action(add);
+  withCommonOptions(group.command('list'))
+    .description('list the trusts of an application, oldest first')
+    .argument('<client_id>', 'client id of the application', parseClientId)
+    .action((clientId: string, options: CommonOptions) => listed(clientId, options, (trusts) => trusts.list(clientId)));
+  withWriteOptions(group.command('remove'))
+    .description('remove a trust and end the live token')
+    .argument('<client_id>', 'client id of the application', parseClientId)
+    .argument('<id>', 'id of the trust, as list shows it', parseId)
+    .action(remove);
+  withWriteOptions(group.command('refresh'))
+    .description('fetch the key sets of all trusts of an application, or of one, now')
+    .argument('<client_id>', 'client id of the application', parseClientId)
+    .argument('[id]', 'id of a trust, as list shows it', parseId)
+    .option('--jwks <file>', 'the new JWK set of a trust that was added with --jwks')
+    .option('--end-token', 'end the live token, too')
+    .action(refresh);
+  return group;
+}
+
+async function add(clientId: string, { issuer, subject, audience, jwks, ...options }: AddOptions): Promise<void> {
+  const { issuerFault, subjectFault } = await import('#libs/auth/operators');
+  const { Settings } = await import('#libs/platform/config');
+  const insecure = options.insecure === true;
+  await listed(clientId, options, async (trusts, operator) => {
+    const { baseUrl, production } = operator.get(Settings);
+    if (insecure && production) throw new WrongUsage('--insecure is refused in production.');
+    const fault = issuerFault(issuer, baseUrl, insecure) ?? subjectFault(subject);
+    if (fault !== null) throw new WrongUsage(fault);
+    if (audience !== undefined && audience !== baseUrl) warnOfAudience(audience);
+    if ((await trusts.list(clientId)) === null) return null;
+    const keys = await keysOf(operator, jwks, { issuer, insecure, ofOperator: true });
+    const trust = { issuer, subject, audience: audience ?? null, insecure, given: jwks !== undefined, keys };
+    return trusts.add(clientId, trust satisfies NewTrust);
+  });
+}
+
+const warnOfAudience = (audience: string): unknown =>
+  process.stderr.write(
+    `Warning: tokens for "${audience}" are not made for this API alone. Whoever receives one can use it here.\n`,
+  );
+
+/** From a file, or from the issuer. @throws with exit code 1 when the set cannot be had */
+async function keysOf(
+  operator: Operator,
+  file: string | undefined,
+  source: ListedTrust['source'],
+): Promise<ClientKey[]> {
+  const { IssuerKeys, readIssuerKeys } = await import('#libs/auth/operators');
+  return file === undefined ? operator.get(IssuerKeys).fetch(source) : readIssuerKeys(await readKeyFile(file));
+}
+
+async function remove(clientId: string, id: string, options: CommonOptions): Promise<void> {
+  await confirm(`Remove the trust ${id}? The live token of ${clientId} ends.`, options);
+  await listed(clientId, options, async (trusts) => {
+    const left = await trusts.remove(clientId, id);
+    if (left === undefined) throw unknownTrust(clientId, id);
+    return left;
+  });
+}
+
+async function refresh(
+  clientId: string,
+  id: string | undefined,
+  { jwks, endToken = false, ...options }: RefreshOptions,
+): Promise<void> {
+  if (jwks !== undefined && id === undefined) throw new WrongUsage('With --jwks, name the trust by its id.');
+  const { thumbprintsOf } = await import('#libs/auth/operators');
+  await listed(clientId, options, async (trusts, operator) => {
+    const all = await trusts.list(clientId);
+    if (all === null) return null;
+    const chosen = all.filter((trust) => (id === undefined ? !trust.given : trust.id === id));
+    if (id !== undefined && chosen.length === 0) throw unknownTrust(clientId, id);
+    const sets = new Map<string, ClientKey[]>();
+    for (const trust of chosen) {
+      if (trust.given && jwks === undefined)
+        throw new CommandFailed(`The trust ${trust.id} has a given set: give --jwks.`);
+      if (!trust.given && jwks !== undefined) throw new WrongUsage(`The trust ${trust.id} was added without --jwks.`);
+      sets.set(trust.id, await keysOf(operator, jwks, trust.source));
+    }
+    const refreshed = await trusts.refresh(clientId, sets, thumbprintsOf, endToken);
+    if (refreshed === undefined) throw new CommandFailed('A trust was removed meanwhile.');
+    return refreshed;
+  });
+}
+
+const unknownTrust = (clientId: string, id: string): CommandFailed =>
+  new CommandFailed(`The application has no trust "${id}". Run "applications trust list ${clientId}".`);
+
+async function listed(
+  clientId: string,
+  options: CommonOptions,
+  work: (trusts: Trusts, operator: Operator) => Promise<readonly ListedTrust[] | null>,
+): Promise<void> {
+  const { operate } = await import('../operator.js');
+  const { AuthOperatorModule, Trusts } = await import('#libs/auth/operators');
+  const trusts = await operate([AuthOperatorModule], (operator) => work(operator.get(Trusts), operator));
+  if (trusts === null) throw unknownApplication(clientId);
+  const items = trusts.map(({ given: _given, source: _source, failure, ...trust }) => ({
+    ...trust,
+    ...(failure === null ? {} : { failure }),
+  }));
+  const text = (): Promise<string> =>
+    table(
+      ['id', 'state', 'issuer', 'subject', 'audience', 'keys fetched', 'last used'],
+      items.map((one) => [one.id, one.state, one.issuer, one.subject, one.audience, one.fetchedAt, one.lastUsedAt]),
+    );
+  await print({ json: { items }, text }, options);
+}
+
+function parseId(value: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value.toLowerCase();
+  throw new InvalidArgumentError('The id of a trust is a UUID, as "trust list" shows it.');
+}
+
+function parseAudience(value: string): string {
+  if (value.length >= 1 && value.length <= 1000 && !/\p{Cc}/u.test(value)) return value;
+  throw new InvalidArgumentError('An audience has 1 to 1000 characters.');
+}

@@ -1,0 +1,77 @@
+import type { ClientKey } from './client-assertion';
+
+/** An issuer whose key set can be fetched. */
+export interface TrustedIssuer {
+  readonly issuer: string;
+  /** A test issuer on a loopback address, without https. */
+  readonly insecure: boolean;
+  /** Operators may trust issuers in the networks of TRUST_ISSUER_NETWORKS. */
+  readonly ofOperator: boolean;
+}
+
+/** Whose tokens of an issuer prove the application. */
+export interface Trust {
+  readonly id: string;
+  readonly subject: string;
+  /** Null means the address of the API. */
+  readonly audience: string | null;
+  readonly insecure: boolean;
+  /** Those of the issuer's keys that may have signed the token. */
+  readonly keys: readonly ClientKey[];
+}
+
+/** The key set of an issuer cannot be had. The reason quotes nothing that the issuer sent. */
+export class KeySetUnavailable extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'KeySetUnavailable';
+  }
+}
+
+/** What issuers publish. */
+export abstract class IssuerKeys {
+  /** @throws {@link KeySetUnavailable} */
+  abstract fetch(issuer: TrustedIssuer): Promise<ClientKey[]>;
+}
+
+const LONGEST = 1_000;
+
+/** Returns why an issuer cannot be trusted, or null. */
+export function issuerFault(issuer: string, baseUrl: string, insecure: boolean): string | null {
+  const protocols = insecure ? ['https:', 'http:'] : ['https:'];
+  const url = /^[\x21-\x7e]+$/.test(issuer) && URL.canParse(issuer) ? new URL(issuer) : null;
+  if (url === null || issuer.length > LONGEST || !protocols.includes(url.protocol)) {
+    return 'An issuer is an https:// address. Only --insecure allows http://, for a loopback address.';
+  }
+  if (/[?#@]/.test(issuer)) return 'An issuer has no user, no query and no fragment.';
+  if (sameAddress(issuer, baseUrl)) return 'The issuer is this API. Its own access tokens open nothing.';
+  return null;
+}
+
+/** However the addresses are written. */
+export function sameAddress(one: string, other: string): boolean {
+  const [left, right] = [one, other].map((text) =>
+    URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text,
+  );
+  return left === right;
+}
+
+/** Returns why a subject cannot be trusted, or null. */
+export function subjectFault(subject: string): string | null {
+  if (subject === '' || subject.length > LONGEST || /[\p{Cc}\p{Cs}]/u.test(subject)) {
+    return `A subject has 1 to ${LONGEST} characters, and no control characters.`;
+  }
+  if (!subject.includes('*')) return null;
+  const prefix = subject.slice(0, -1);
+  if (!/^[^*]*[:/]\*$/.test(subject)) return 'A star stands only at the end of a subject, after ":" or "/".';
+  // A separator counts when it follows a segment that is not empty.
+  if ([...prefix.matchAll(/[^:/][:/]/g)].length < 2) {
+    return 'A subject with a star names at least two segments before it, such as "repo:acme/*".';
+  }
+  const isCluster = prefix === 'system:serviceaccount:';
+  return isCluster ? 'This subject is a whole cluster. Name a namespace: "system:serviceaccount:NAMESPACE:*".' : null;
+}
+
+/** Whether a trusted subject covers the subject of a token. */
+export const coversSubject = (trusted: string, subject: string): boolean =>
+  trusted.endsWith('*') ? subject.startsWith(trusted.slice(0, -1)) : subject === trusted;

@@ -1,0 +1,141 @@
+import dns from 'node:dns';
+import { Settings } from '#libs/platform/config';
+import { StandInIssuer } from '../../../../test/support/stand-in-issuer';
+import { readIssuerKeys } from '../jwt/client-keys';
+import { IssuerKeysSystem } from './issuer-keys.system';
+
+describe('The key set of an issuer', () => {
+  let issuer: StandInIssuer;
+  beforeEach(async () => {
+    issuer = await StandInIssuer.start('ES256');
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await issuer.stop();
+  });
+
+  const settings = (changes: Partial<Settings> = {}): Settings =>
+    Object.assign(new Settings(), { production: false, trustIssuerNetworks: [], ...changes });
+  const fetch = (source: object = {}, changes: Partial<Settings> = {}) =>
+    new IssuerKeysSystem(settings(changes), readIssuerKeys).fetch({
+      ...{ issuer: issuer.url, insecure: true, ofOperator: true },
+      ...source,
+    });
+
+  it('is had by the discovery document', async () => {
+    expect(await fetch()).toMatchObject([{ algorithms: ['ES256'], jwk: { kty: 'EC', crv: 'P-256' } }]);
+    expect(issuer.asked).toEqual(['/.well-known/openid-configuration', '/jwks']);
+  });
+
+  it('is had at an issuer that ends in a slash, which its document repeats', async () => {
+    issuer.discovery = { ...issuer.discovery, issuer: `${issuer.url}/` };
+    expect(await fetch({ issuer: `${issuer.url}/` })).toHaveLength(1);
+    await expect(fetch()).rejects.toThrow('another issuer');
+  });
+
+  it('leaves out keys that cannot be used', async () => {
+    const [good] = issuer.keys;
+    const odd = [
+      { ...good, kid: 'e', use: 'enc' },
+      { kty: 'oct', k: 'AAAA' },
+      { ...good, d: 'x' },
+      null,
+      7,
+      { kty: 'RSA' },
+    ];
+    issuer.keys = [...odd, good] as never;
+    expect(await fetch()).toHaveLength(1);
+    issuer.keys = odd as never;
+    await expect(fetch()).rejects.toThrow('no key that can be used');
+  });
+
+  const answers = (path: string, status: number, headers: Record<string, string>, body: string | Buffer) =>
+    issuer.answers.set(path, (_, response) => response.writeHead(status, headers).end(body));
+
+  it.each<[string, string, () => void]>([
+    ['redirects', 'did not answer with 200', () => answers('/jwks', 302, { Location: `${issuer.url}/other` }, '')],
+    ['is large', 'over 262144 bytes', () => answers('/jwks', 200, {}, Buffer.alloc(300_000, 32))],
+    [
+      'has more than 100 keys',
+      'more than 100',
+      () => (issuer.keys = Array.from({ length: 101 }, () => issuer.keys[0]!)),
+    ],
+    ['is no JSON', 'no JWK set', () => answers('/jwks', 200, {}, '<html>')],
+    ['is nested', 'no JWK set', () => answers('/jwks', 200, {}, '['.repeat(200_000))],
+    ['fails', 'did not answer with 200', () => answers('/jwks', 500, {}, '')],
+    ['has a discovery document without jwks_uri', 'names no', () => (issuer.discovery = { issuer: issuer.url })],
+    [
+      'is of another issuer',
+      'another issuer',
+      () => (issuer.discovery = { ...issuer.discovery, issuer: 'https://x.example' }),
+    ],
+    [
+      'leads elsewhere',
+      'not reachable from everywhere',
+      () => (issuer.discovery = { ...issuer.discovery, jwks_uri: 'https://169.254.169.254/latest' }),
+    ],
+    [
+      'leads to a private host without https',
+      'not reachable',
+      () => (issuer.discovery = { ...issuer.discovery, jwks_uri: 'http://10.0.0.1/jwks' }),
+    ],
+    [
+      'leads to a file',
+      'not https',
+      () => (issuer.discovery = { ...issuer.discovery, jwks_uri: 'file:///etc/passwd' }),
+    ],
+    [
+      'leads to an address with a password',
+      'not https',
+      () => (issuer.discovery = { ...issuer.discovery, jwks_uri: 'https://a:b@x.example/' }),
+    ],
+    [
+      'closes the connection',
+      'could not be reached',
+      () => issuer.answers.set('/jwks', (request) => request.socket.destroy()),
+    ],
+  ])('cannot be had when it %s', async (_, reason, prepare) => {
+    prepare();
+    await expect(fetch()).rejects.toThrow(reason);
+    expect(issuer.asked).not.toContain('/other');
+  });
+
+  it('cannot be had when it dribbles for more than five seconds', async () => {
+    issuer.answers.set('/jwks', (_, response) => {
+      const timer = setInterval(() => response.write(' '), 100);
+      response.on('close', () => clearInterval(timer));
+    });
+    const since = performance.now();
+    await expect(fetch()).rejects.toThrow('took too long');
+    expect(performance.now() - since).toBeLessThan(7_000);
+  }, 15_000);
+
+  it('is never fetched from a loopback address without --insecure, nor in production', async () => {
+    const plain = issuer.url.replace('http:', 'https:');
+    await expect(fetch({ insecure: false })).rejects.toThrow('not https');
+    await expect(fetch({ issuer: plain, insecure: false })).rejects.toThrow('not reachable from everywhere');
+    await expect(fetch({}, { production: true })).rejects.toThrow('production');
+    expect(issuer.asked).toEqual([]);
+  });
+
+  it('is fetched in a private network for operators alone', async () => {
+    const source = { issuer: issuer.url.replace('http:', 'https:'), insecure: false };
+    const networks = { trustIssuerNetworks: ['127.0.0.0/8'] };
+    // TLS fails, so a connection was made.
+    await expect(fetch(source, networks)).rejects.toThrow('could not be reached');
+    await expect(fetch({ ...source, ofOperator: false }, networks)).rejects.toThrow('not reachable from everywhere');
+  });
+
+  it('connects to the address that was judged, whatever the name says later', async () => {
+    const names = jest.spyOn(dns, 'lookup') as unknown as jest.Mock;
+    let times = 0;
+    names.mockImplementation((_host: string, _options: object, done: (error: null, all: object[]) => void) => {
+      times += 1;
+      done(null, [{ address: times === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
+    });
+    const port = new URL(issuer.url).port;
+    issuer.discovery = { issuer: `http://rebinding.example:${port}`, jwks_uri: `${issuer.url}/jwks` };
+    await expect(fetch({ issuer: `http://rebinding.example:${port}` })).rejects.toThrow('not reachable');
+    expect(issuer.asked).toEqual(['/.well-known/openid-configuration']);
+  });
+});

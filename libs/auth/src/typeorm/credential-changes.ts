@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
+import { workspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import type { EntityManager } from 'typeorm';
+import { ApplicationRow } from './application.row';
+
+/** A transaction in which the application's credentials change. Records acts on the application. */
+export interface CredentialChange {
+  readonly manager: EntityManager;
+  readonly workspaceId: string;
+  readonly record: (action: string, changes: AuditAct['changes']) => Promise<void>;
+}
+
+/** Changes of how applications prove themselves. */
+@Injectable()
+export class CredentialChanges {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {}
+
+  /** Locks the application first, as a token request does. Returns null for an unknown client id. */
+  async change<Result>(clientId: string, work: (change: CredentialChange) => Promise<Result>): Promise<Result | null> {
+    return this.database.inTenant({ clientId }, async (manager) => {
+      const lock = { mode: 'pessimistic_write' } as const;
+      const application = await manager.findOne(ApplicationRow, { where: { client_id: clientId }, lock });
+      if (!application) return null;
+      const workspace = workspaceId(application.workspace_id);
+      const target = { type: 'APPLICATION', id: clientId } as const;
+      const record = (action: string, changes: AuditAct['changes']) =>
+        this.audit.record(workspace, { action, actor: { type: 'OPERATOR' }, target, changes }, (text, values) =>
+          manager.query(text, values),
+        );
+      return work({ manager, workspaceId: workspace, record });
+    });
+  }
+
+  /** Reads what belongs to an application. Returns null for an unknown client id. */
+  async read<Result>(clientId: string, work: (manager: EntityManager) => Promise<Result>): Promise<Result | null> {
+    return this.database.inTenant({ clientId }, async (manager) => {
+      const isKnown = await manager.existsBy(ApplicationRow, { client_id: clientId });
+      return isKnown ? work(manager) : null;
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { clientPolicy } from './1780000000100-client-keys';
+
+const AS_OWNER = 'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp';
+
+/** Issuers whose tokens prove an application, with their key sets. An application may be without a secret. */
+export class TrustedIssuers1780000000101 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE application ALTER COLUMN secret_digest DROP NOT NULL;
+
+      CREATE TABLE application_trust (
+        workspace_id uuid NOT NULL REFERENCES workspace (id),
+        id uuid NOT NULL DEFAULT gen_random_uuid(),
+        client_id text NOT NULL REFERENCES application (client_id) ON DELETE CASCADE,
+        issuer text NOT NULL,
+        subject text NOT NULL,
+        audience text,
+        state text NOT NULL DEFAULT 'PENDING' CHECK (state IN ('PENDING', 'READY', 'FAILED')),
+        failure text,
+        given boolean NOT NULL DEFAULT false,
+        insecure boolean NOT NULL DEFAULT false,
+        of_operator boolean NOT NULL DEFAULT false,
+        keys jsonb NOT NULL DEFAULT '[]',
+        keys_at timestamptz,
+        attempted_at timestamptz,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        last_used_at timestamptz,
+        PRIMARY KEY (workspace_id, id),
+        CHECK (state <> 'READY' OR keys_at IS NOT NULL)
+      );
+      CREATE INDEX application_trust_client ON application_trust (workspace_id, client_id);
+      COMMENT ON TABLE application_trust IS 'Issuers whose tokens prove an application.';
+      COMMENT ON COLUMN application_trust.audience IS 'NULL means the address of the API.';
+      COMMENT ON COLUMN application_trust.given IS 'An operator gave the key set as a file, so it is never fetched.';
+      COMMENT ON COLUMN application_trust.of_operator IS 'An operator added it, so it may name an issuer in a private network.';
+      COMMENT ON COLUMN application_trust.keys_at IS 'When the keys were last fetched or given.';
+      COMMENT ON COLUMN application_trust.last_used_at IS 'Equals issued_at of the application where the newest token is one of this trust.';
+      ${clientPolicy('application_trust')}
+    `);
+    await this.createFunctions(runner);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      DROP FUNCTION claim_trusted_issuers, settle_trusted_issuer, ages_of_trusted_keys;
+      DROP TABLE application_trust;
+      UPDATE application SET secret_digest = sha256(uuid_send(gen_random_uuid())) WHERE secret_digest IS NULL;
+      ALTER TABLE application ALTER COLUMN secret_digest SET NOT NULL;`);
+  }
+
+  private async createFunctions(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE FUNCTION claim_trusted_issuers(most integer)
+        RETURNS TABLE (issuer text, insecure boolean, of_operator boolean, ids uuid[], claimed_at timestamptz)
+        LANGUAGE plpgsql ${AS_OWNER} AS $$
+        BEGIN
+          -- One instance at a time.
+          IF NOT pg_try_advisory_xact_lock(hashtextextended('trusted issuers', 0)) THEN RETURN; END IF;
+          RETURN QUERY
+          WITH due AS (
+            SELECT trust.issuer, trust.insecure, trust.of_operator FROM application_trust AS trust
+             WHERE NOT given AND (state = 'READY' AND attempted_at < now() - interval '10 minutes'
+                                  OR state = 'PENDING' AND coalesce(attempted_at < now() - interval '40 seconds', true))
+             GROUP BY 1, 2, 3 ORDER BY min(attempted_at) NULLS FIRST LIMIT most
+          ), claimed AS (
+            UPDATE application_trust AS trust SET attempted_at = now() FROM due
+             WHERE NOT given AND state <> 'FAILED'
+               AND (trust.issuer, trust.insecure, trust.of_operator) = (due.issuer, due.insecure, due.of_operator)
+            RETURNING trust.*
+          )
+          SELECT claimed.issuer, claimed.insecure, claimed.of_operator, array_agg(claimed.id), now()
+            FROM claimed GROUP BY 1, 2, 3;
+        END
+      $$;
+      REVOKE ALL ON FUNCTION claim_trusted_issuers FROM PUBLIC;
+      COMMENT ON FUNCTION claim_trusted_issuers IS 'Issuers, trusted in any workspace, whose key sets are to be fetched now.';
+
+      CREATE FUNCTION settle_trusted_issuer(ids uuid[], claimed_at timestamptz, fetched jsonb, reason text) RETURNS void
+        LANGUAGE sql ${AS_OWNER} AS $$
+        UPDATE application_trust
+           SET keys = coalesce(fetched, keys), failure = reason,
+               keys_at = CASE WHEN fetched IS NULL THEN keys_at ELSE now() END,
+               state = CASE WHEN fetched IS NOT NULL THEN 'READY'
+                            WHEN state = 'PENDING' AND created_at < now() - interval '1 hour' THEN 'FAILED'
+                            ELSE state END
+         WHERE id = ANY (ids) AND attempted_at = claimed_at AND NOT given
+      $$;
+      REVOKE ALL ON FUNCTION settle_trusted_issuer FROM PUBLIC;
+      COMMENT ON FUNCTION settle_trusted_issuer IS
+        'Keeps what was fetched after a claim, unless an operator changed the trust since.';
+
+      CREATE FUNCTION ages_of_trusted_keys(most integer)
+        RETURNS TABLE (workspace text, client_id text, id uuid, given boolean, keys_at timestamptz)
+        LANGUAGE sql STABLE ${AS_OWNER} AS $$
+        SELECT workspace.slug, trust.client_id, trust.id, trust.given, trust.keys_at
+          FROM application_trust AS trust JOIN workspace ON workspace.id = trust.workspace_id
+         WHERE trust.state = 'READY' ORDER BY trust.given, trust.keys_at LIMIT most
+      $$;
+      REVOKE ALL ON FUNCTION ages_of_trusted_keys FROM PUBLIC;
+      COMMENT ON FUNCTION ages_of_trusted_keys IS 'When the key sets of trusted issuers of any workspace were had, the oldest first.';
+    `);
+  }
+}
