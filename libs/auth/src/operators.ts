@@ -1,5 +1,5 @@
-export { AuthOperatorModule } from './auth-operator.module';
-export { type Application } from './domain/application';
+export { AuthOperatorModule, clientSecrets, grantCache } from './auth-operator.module';
+export { type Application, LimitRaised } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { Applications } from './typeorm/applications';
 export { ClientKeys, type ListedKey } from './typeorm/client-keys';

@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { auditRecording } from '#libs/audit/operators';
+import { Applications, clientSecrets, grantCache } from '#libs/auth/operators';
 import { Clock } from '#libs/kernel';
 import { SystemClock } from '#libs/platform/config';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { ApplicationsController } from './http/applications.controller';
 import { ConsoleFilter } from './http/console.filter';
 import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
@@ -15,7 +17,7 @@ import { Sessions } from './typeorm/sessions';
 
 /** The pages of the console, and who may see them. */
 @Module({
-  controllers: [FilesController, SignInController, OverviewController],
+  controllers: [FilesController, SignInController, OverviewController, ApplicationsController],
   providers: [
     { provide: APP_GUARD, useClass: ConsoleGuard },
     { provide: APP_FILTER, useClass: ConsoleFilter },
@@ -24,6 +26,10 @@ import { Sessions } from './typeorm/sessions';
     People,
     Sessions,
     ...auditRecording,
+    Applications,
+    clientSecrets,
+    // The console knows the Redis of the API.
+    grantCache({ cachedElsewhere: false }),
     { provide: Clock, useClass: SystemClock },
   ],
 })

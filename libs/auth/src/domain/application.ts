@@ -1,3 +1,4 @@
+import { RATE_CLASSES, type RateClass, type RateLimits, type WorkspaceId } from '#libs/kernel';
 import type { Grant } from './grant';
 
 /** A way in which the application proves itself. */
@@ -27,4 +28,35 @@ export interface Application extends Grant {
 export interface ApplicationInWorkspace extends Grant {
   readonly name: string;
   readonly workspaceSlug: string;
+}
+
+/** Somebody who uses the console of a workspace. */
+export interface PersonOfConsole {
+  readonly workspaceId: WorkspaceId;
+  readonly personId: string;
+}
+
+/** An enabled application cannot be deleted. */
+export class ApplicationEnabled extends Error {
+  constructor(clientId: string) {
+    super(`The application "${clientId}" is enabled. Disable it first.`);
+    this.name = 'ApplicationEnabled';
+  }
+}
+
+/** Limits protect everybody, so only an operator raises them. */
+export class LimitRaised extends Error {
+  constructor(readonly rateClasses: readonly RateClass[]) {
+    super('Only an operator raises limits.');
+    this.name = 'LimitRaised';
+  }
+}
+
+/** @throws {@link LimitRaised} for a limit that is higher than the one in force */
+export function assertNoneRaised(limits: Partial<RateLimits>, inForce: RateLimits): void {
+  const raised = RATE_CLASSES.filter((rateClass) => {
+    const { perMinute, burst } = limits[rateClass] ?? inForce[rateClass];
+    return perMinute > inForce[rateClass].perMinute || burst > inForce[rateClass].burst;
+  });
+  if (raised.length > 0) throw new LimitRaised(raised);
 }

@@ -9,9 +9,15 @@ import {
   formatRateLimit,
   workspaceId,
 } from '#libs/kernel';
-import { Database } from '#libs/platform/database';
+import { Database, type TenantScope } from '#libs/platform/database';
 import type { EntityManager, ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
-import type { Application, Credential } from '../domain/application';
+import {
+  type Application,
+  ApplicationEnabled,
+  type Credential,
+  type PersonOfConsole,
+  assertNoneRaised,
+} from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
 import { ApplicationRow } from './application.row';
@@ -34,14 +40,6 @@ const NO_PREVIOUS_SECRET = {
   previous_secret_last_used_at: null,
 };
 
-/** An enabled application cannot be deleted. */
-export class ApplicationEnabled extends Error {
-  constructor(clientId: string) {
-    super(`The application "${clientId}" is enabled. Disable it first.`);
-    this.name = 'ApplicationEnabled';
-  }
-}
-
 type Changes = Parameters<UpdateQueryBuilder<ApplicationRow>['set']>[0];
 
 interface CreateOptions {
@@ -57,12 +55,22 @@ interface WithSecret {
 /** The applications of all workspaces and their secrets. For operators only, never on behalf of a request. */
 @Injectable()
 export class Applications {
+  /** Null for operators, who see every workspace. */
+  private workspaceId: WorkspaceId | null = null;
+
   constructor(
     private readonly database: Database,
     private readonly audit: AuditRecorder,
     private readonly secrets: ClientSecrets,
     private readonly grants: GrantCache,
   ) {}
+
+  /** The applications of the person's workspace alone. Changes are acts of the person, who uses the console. */
+  asPerson({ workspaceId, personId }: PersonOfConsole): Applications {
+    const own = new Applications(this.database, this.audit.asPerson(personId), this.secrets, this.grants);
+    own.workspaceId = workspaceId;
+    return own;
+  }
 
   /** Creates an application that may use the API at once. Its secret is shown once and never again. */
   async create(
@@ -129,7 +137,7 @@ export class Applications {
 
   /** Returns null for an unknown client id. */
   async find(clientId: string): Promise<Application | null> {
-    return this.database.inTenant({ clientId }, async (manager) => {
+    return this.database.inTenant(this.scopeOf(clientId), async (manager) => {
       const row = await manager.findOneBy(ApplicationRow, { client_id: clientId });
       return row && toApplication(row, await secretlessOfOne(manager, clientId));
     });
@@ -144,11 +152,20 @@ export class Applications {
     return this.change(clientId, 'application.scopes_set', { scopes: [...new Set(scopes)] });
   }
 
-  /** Sets the limits of the named classes only. */
-  async setLimits(clientId: string, limits: Partial<RateLimits>): Promise<Application | null> {
+  /**
+   * Sets the limits of the named classes only. With `general`, those in force for others, it raises none.
+   * @throws `LimitRaised`
+   */
+  async setLimits(
+    clientId: string,
+    limits: Partial<RateLimits>,
+    general: RateLimits | null = null,
+  ): Promise<Application | null> {
     const added = JSON.stringify(fromLimits(limits));
     const changes = { limits: () => 'limits || CAST(:added AS jsonb)' };
-    return this.change(clientId, 'application.limits_set', changes, { added });
+    return this.change(clientId, 'application.limits_set', changes, { added }, (before) => {
+      if (general) assertNoneRaised(limits, { ...general, ...toLimits(before.limits) });
+    });
   }
 
   async clearLimits(clientId: string): Promise<Application | null> {
@@ -194,7 +211,7 @@ export class Applications {
    * @throws {@link ApplicationEnabled} unless it is disabled
    */
   async delete(clientId: string): Promise<Application | null> {
-    const application = await this.database.inTenant({ clientId }, async (manager) => {
+    const application = await this.database.inTenant(this.scopeOf(clientId), async (manager) => {
       const row = await lockRow(manager, clientId);
       if (!row) return null;
       if (!row.disabled) throw new ApplicationEnabled(clientId);
@@ -215,10 +232,12 @@ export class Applications {
     action: string,
     changes: Changes,
     parameters: ObjectLiteral = {},
+    assertAllowed: (before: ApplicationRow) => void = () => undefined,
   ): Promise<Application | null> {
-    const application = await this.database.inTenant({ clientId }, async (manager) => {
+    const application = await this.database.inTenant(this.scopeOf(clientId), async (manager) => {
       const before = await lockRow(manager, clientId);
       if (!before) return null;
+      assertAllowed(before);
       const updated = await manager
         .createQueryBuilder()
         .update(ApplicationRow)
@@ -233,6 +252,10 @@ export class Applications {
     });
     if (application) await this.grants.invalidate(clientId);
     return application;
+  }
+
+  private scopeOf(clientId: string): TenantScope {
+    return this.workspaceId === null ? { clientId } : { workspaceId: this.workspaceId };
   }
 
   private async record(

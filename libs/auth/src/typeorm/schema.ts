@@ -35,5 +35,7 @@ export const authSchema: SchemaPart = {
   consoleGrants: [
     { table: 'workspace', privileges: 'SELECT' },
     { table: 'application', privileges: 'SELECT, INSERT, UPDATE' },
+    { table: 'application_key', privileges: 'SELECT, INSERT, DELETE' },
+    { table: 'application_trust', privileges: 'SELECT, INSERT, DELETE' },
   ],
 };

@@ -13,7 +13,14 @@ export interface PageContent {
   readonly [member: string]: unknown;
 }
 
-const MENU = [{ path: '/', label: 'Overview', needs: 'viewer' }] as const;
+const MENU = [
+  { path: '/', label: 'Overview', needs: 'viewer' },
+  { path: '/applications', label: 'Applications', needs: 'admin' },
+] as const;
+
+/** As people read it, in the one zone that everybody shares. */
+const time = (moment: Date | string | null | undefined): string =>
+  moment ? `${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'never';
 
 /** Renders a page. Templates escape every value, and the policy of the response lets no foreign script run. */
 export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent, status = 200): void {
@@ -26,6 +33,6 @@ export function sendPage(response: Response, view: keyof typeof VIEWS, content: 
     me: signedIn,
     fields: formFields(signedIn),
   };
-  const html = eta.render(`@${view}`, { errors: {}, ...content, frame });
+  const html = eta.render(`@${view}`, { errors: {}, typed: {}, time, ...content, frame });
   response.status(status).type('html').send(html);
 }

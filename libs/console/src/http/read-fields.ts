@@ -14,13 +14,21 @@ export async function readFields<Fields extends object>(
   { readonly fields: Fields; readonly errors: null } | { readonly fields: null; readonly errors: FieldErrors }
 > {
   try {
-    const fields = (await pipe.transform(body ?? {}, { type: 'body', metatype: dto })) as Fields;
+    const fields = (await pipe.transform(asTexts(body), { type: 'body', metatype: dto })) as Fields;
     return { fields, errors: null };
   } catch (error) {
     if (!(error instanceof ValidationFailed)) throw error;
     return { fields: null, errors: errorsOf(error) };
   }
 }
+
+/** A browser sends a box for each choice, a query separates them by commas; an empty field is one that was left out. */
+const asTexts = (body: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries((body ?? {}) as Record<string, string | string[]>)
+      .map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value.trim()] as const)
+      .filter(([, value]) => value !== ''),
+  );
 
 /** The errors of fields, as a form shows them. */
 export function errorsOf({ faults }: ValidationFailed): FieldErrors {

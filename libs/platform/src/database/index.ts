@@ -1,6 +1,6 @@
 export { columnList, pageOfRows, toBoolean, toOwner, withColumn, withOwner } from './column-list';
 export { missingSessionSettings, poolOf } from './connections/data-source';
-export { Database, READ_PATIENCE_MS } from './database';
+export { Database, READ_PATIENCE_MS, type TenantScope } from './database';
 export { DatabaseProbe } from './database-probe';
 export { DatabaseModule } from './database.module';
 export { type BoundStatement, type Statement, type TextRow, bind, prepared } from './pipelined-statements';

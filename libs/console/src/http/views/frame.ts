@@ -29,6 +29,8 @@ export const FRAME = {
 </body>
 </html>`,
   fields: `<input type="hidden" name="csrf" value="<%= it.frame.fields.csrf %>"><input type="hidden" name="workspace" value="<%= it.frame.fields.workspace %>">`,
+  error: `<% if (it.errors[it.name]) { %><p class="error" id="<%= it.name %>-error"><%= it.errors[it.name] %></p><% } %>`,
+  invalid: `<% if (it.errors[it.name]) { %> aria-invalid="true" aria-describedby="<%= it.name %>-error"<% } %>`,
 } as const;
 
 export const REFUSAL = `<% layout('@frame') %>

@@ -46,6 +46,7 @@ form.fields { max-width: 34rem; }
 .field { margin: 0 0 1rem; }
 .field > label, legend { display: block; padding: 0; font-weight: 600; }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; }
+.box { display: block; font-weight: 400; }
 .hint { display: block; color: var(--soft); font-size: 0.875rem; font-weight: 400; }
 input:not([type='checkbox'], [type='radio'], [type='hidden']), select, textarea {
   width: 100%; max-width: 34rem; padding: 0.4rem 0.6rem; border: 1px solid var(--soft); border-radius: 5px;

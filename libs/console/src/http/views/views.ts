@@ -1,5 +1,6 @@
 import { FRAME, REFUSAL } from './frame';
 import { SIGN_IN, SIGN_IN_LINK, WORKSPACES } from './sign-in';
+import { APPLICATION, APPLICATIONS, SECRET } from './applications';
 import { OVERVIEW } from './overview';
 
 /** The templates by name. `<%= … %>` escapes; `<%~ … %>` does not, and stands for other templates only. */
@@ -10,4 +11,7 @@ export const VIEWS = {
   signInLink: SIGN_IN_LINK,
   workspaces: WORKSPACES,
   overview: OVERVIEW,
+  applications: APPLICATIONS,
+  application: APPLICATION,
+  secret: SECRET,
 } as const satisfies Readonly<Record<string, string>>;

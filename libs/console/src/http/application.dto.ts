@@ -1,0 +1,42 @@
+import { SCOPES, type Scope } from '#libs/kernel';
+import { Choice, ChoiceList, Form, Text } from '#libs/platform/input';
+import { namedEnum } from '#libs/platform/openapi';
+
+const SCOPE_LIST = namedEnum('Scope', SCOPES, 'A scope.');
+export const OVERLAPS = { none: null, '24h': 86_400, '7d': 604_800 } as const;
+
+@Form()
+export class ScopesDto {
+  @ChoiceList({ description: 'Scopes of the application.', list: SCOPE_LIST, required: true })
+  scopes!: Scope[];
+}
+
+@Form()
+export class NewApplicationDto extends ScopesDto {
+  @Text({ description: 'Name for people.', minLength: 1, maxLength: 200, required: true })
+  name!: string;
+}
+
+@Form()
+export class RotationDto {
+  @Choice({
+    description: 'How long the old secret is accepted.',
+    list: namedEnum('Overlap', Object.keys(OVERLAPS), 'A time.'),
+    required: true,
+  })
+  overlap!: keyof typeof OVERLAPS;
+}
+
+const LIMIT = { minLength: 3, maxLength: 19, description: 'Requests per minute / burst.' } as const;
+
+@Form()
+export class LimitsDto {
+  @Text(LIMIT)
+  read?: string;
+
+  @Text(LIMIT)
+  write?: string;
+
+  @Text(LIMIT)
+  token?: string;
+}

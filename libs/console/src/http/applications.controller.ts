@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
+import { type Application, Applications, LimitRaised } from '#libs/auth/operators';
+import {
+  RATE_CLASSES,
+  type RateClass,
+  type RateLimit,
+  SCOPES,
+  formatRateLimit,
+  isUuid,
+  parseRateLimit,
+} from '#libs/kernel';
+import { Settings } from '#libs/platform/config';
+import type { Response } from 'express';
+import type { SignedIn } from '../domain/signed-in';
+import { Sessions } from '../typeorm/sessions';
+import { Access, Me } from './access.decorator';
+import { LimitsDto, NewApplicationDto, OVERLAPS, RotationDto, ScopesDto } from './application.dto';
+import { sendPage } from './page';
+import { type FieldErrors, readFields } from './read-fields';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Errors beside the fields of a form, and what was typed. */
+interface Refused {
+  readonly errors: FieldErrors;
+  readonly typed: Fields;
+}
+
+/** Programs that use the API, for administrators. Each change acts on the program's next request. */
+@Controller('applications')
+@Access('admin')
+export class ApplicationsController {
+  constructor(
+    private readonly applications: Applications,
+    private readonly sessions: Sessions,
+    private readonly settings: Settings,
+  ) {}
+
+  @Get()
+  async list(@Me() me: SignedIn, @Res() response: Response): Promise<void> {
+    await this.showList(me, response);
+  }
+
+  @Post()
+  async create(@Me() me: SignedIn, @Body() body: Fields, @Res() response: Response): Promise<void> {
+    const { fields, errors } = await readFields(NewApplicationDto, body);
+    if (errors) return this.showList(me, response, { errors, typed: body });
+    const made = await this.claim(me, body);
+    if (made !== null) return response.redirect(303, `/applications${made === '' ? '' : `/${made}`}`);
+    const created = await this.applications.asPerson(me).create(me.workspaceId, fields.name, fields.scopes);
+    await this.sessions.tellMade(me, body['once'] as string, created.application.clientId);
+    this.showSecret(response, 'Application created', created);
+  }
+
+  @Get(':client_id')
+  async show(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+    this.showOne(await this.own(me, id), response);
+  }
+
+  @Post(':client_id/rotate-secret')
+  async rotate(
+    @Me() me: SignedIn,
+    @Param() { client_id: id }: Param,
+    @Body() body: Fields,
+    @Res() response: Response,
+  ): Promise<void> {
+    const application = await this.own(me, id);
+    const { fields, errors } = await readFields(RotationDto, body);
+    if (errors) return this.showOne(application, response, { errors, typed: body });
+    if ((await this.claim(me, body)) !== null) return this.lead(response, id);
+    const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[fields.overlap]);
+    if (!rotated) throw new NotFoundException();
+    this.showSecret(response, 'Secret rotated', rotated);
+  }
+
+  @Post(':client_id/end-secret')
+  async endSecret(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+    await this.own(me, id);
+    await this.applications.asPerson(me).endOldSecret(id);
+    this.lead(response, id);
+  }
+
+  @Post(':client_id/disable')
+  async disable(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+    await this.own(me, id);
+    await this.applications.asPerson(me).setDisabled(id, true);
+    this.lead(response, id);
+  }
+
+  @Post(':client_id/enable')
+  async enable(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+    await this.own(me, id);
+    await this.applications.asPerson(me).setDisabled(id, false);
+    this.lead(response, id);
+  }
+
+  @Post(':client_id/scopes')
+  async setScopes(
+    @Me() me: SignedIn,
+    @Param() { client_id: id }: Param,
+    @Body() body: Fields,
+    @Res() response: Response,
+  ): Promise<void> {
+    const application = await this.own(me, id);
+    const { fields, errors } = await readFields(ScopesDto, body);
+    if (errors) return this.showOne(application, response, { errors, typed: body });
+    await this.applications.asPerson(me).setScopes(id, fields.scopes);
+    this.lead(response, id);
+  }
+
+  @Post(':client_id/limits')
+  async lowerLimits(
+    @Me() me: SignedIn,
+    @Param() { client_id: id }: Param,
+    @Body() body: Fields,
+    @Res() response: Response,
+  ): Promise<void> {
+    const application = await this.own(me, id);
+    const { fields, errors } = await readFields(LimitsDto, body);
+    if (errors) return this.showOne(application, response, { errors, typed: body });
+    const { limits, errors: malformed } = readLimits(fields);
+    if (malformed) return this.showOne(application, response, { errors: malformed, typed: body });
+    try {
+      await this.applications.asPerson(me).setLimits(id, limits, this.settings.rateLimits);
+    } catch (error) {
+      if (!(error instanceof LimitRaised)) throw error;
+      const reason = 'This is higher than the limit in force. Only an operator raises limits.';
+      const raised = Object.fromEntries(error.rateClasses.map((rateClass) => [rateClass, reason]));
+      return this.showOne(application, response, { errors: raised, typed: body });
+    }
+    this.lead(response, id);
+  }
+
+  /** Another workspace's application is as absent as none. */
+  private async own(me: SignedIn, clientId: string): Promise<Application> {
+    const application = await this.applications.asPerson(me).find(clientId);
+    if (!application) throw new NotFoundException();
+    return application;
+  }
+
+  /** Returns null for the first to send the form. */
+  private async claim(me: SignedIn, { once }: Fields): Promise<string | null> {
+    if (typeof once === 'string' && isUuid(once)) return this.sessions.claim(me, once);
+    throw new BadRequestException('This form is not complete. Open the page again and send its form.');
+  }
+
+  private lead(response: Response, clientId: string): void {
+    response.redirect(303, `/applications/${clientId}`);
+  }
+
+  private async showList({ workspaceId }: SignedIn, response: Response, refused?: Refused): Promise<void> {
+    const applications = await this.applications.list(workspaceId);
+    const content = { title: 'Applications', applications, scopes: SCOPES, once: randomUUID(), ...shown(refused) };
+    sendPage(response, 'applications', content, refused ? 400 : 200);
+  }
+
+  private showOne(application: Application, response: Response, refused?: Refused): void {
+    const limits = RATE_CLASSES.map((rateClass) => ({
+      rateClass,
+      isOwn: application.limits[rateClass] !== undefined,
+      inForce: formatRateLimit(application.limits[rateClass] ?? this.settings.rateLimits[rateClass]),
+    }));
+    const typed = { scopes: application.scopes, ...refused?.typed };
+    const content = { application, limits, scopes: SCOPES, once: randomUUID(), ...shown(refused), typed };
+    sendPage(response, 'application', { title: application.name, ...content }, refused ? 400 : 200);
+  }
+
+  /** The only page that ever shows the secret. */
+  private showSecret(
+    response: Response,
+    title: string,
+    { application, clientSecret }: { application: Application; clientSecret: string },
+  ): void {
+    sendPage(response, 'secret', {
+      title,
+      application,
+      clientSecret,
+      tokenUrl: `${this.settings.baseUrl}/oauth/token`,
+    });
+  }
+}
+
+interface Param {
+  readonly client_id: string;
+}
+
+const shown = (refused: Refused | undefined) => ({ errors: refused?.errors ?? {}, typed: refused?.typed ?? {} });
+
+function readLimits(
+  fields: LimitsDto,
+):
+  | { readonly limits: Partial<Record<RateClass, RateLimit>>; readonly errors: null }
+  | { readonly limits: null; readonly errors: FieldErrors } {
+  const limits: Partial<Record<RateClass, RateLimit>> = {};
+  const errors: Record<string, string> = {};
+  for (const rateClass of RATE_CLASSES) {
+    const text = fields[rateClass];
+    if (text === undefined) continue;
+    const limit = parseRateLimit(text);
+    if (limit) limits[rateClass] = limit;
+    else errors[rateClass] = 'Write the requests per minute, a slash and the burst, such as 20/40.';
+  }
+  return Object.keys(errors).length === 0 ? { limits, errors: null } : { limits: null, errors };
+}

@@ -1,0 +1,95 @@
+const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' }) %>>
+<legend>Scopes <span class="hint">What the program may do. Give as few as it needs.</span></legend>
+<% for (const scope of it.scopes) { %>
+<label class="box"><input type="checkbox" name="scopes" value="<%= scope %>"<% if ([it.typed.scopes ?? []].flat().includes(scope)) { %> checked<% } %>> <code><%= scope %></code></label>
+<% } %>
+<%~ include('@error', { ...it, name: 'scopes' }) %>
+</fieldset>`;
+
+export const APPLICATIONS = `<% layout('@frame') %>
+<p>An application is a program that uses the API of this workspace.</p>
+<% if (it.applications.length > 0) { %>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Scopes</th><th scope="col">Last token</th></tr></thead>
+<tbody>
+<% for (const one of it.applications) { %>
+<tr>
+<td><a href="/applications/<%= one.clientId %>"><%= one.name %></a><br><code><%= one.clientId %></code></td>
+<td data-label="State"><%= one.disabled ? 'disabled' : 'enabled' %></td>
+<td data-label="Scopes"><%= one.scopes.join(', ') %></td>
+<td data-label="Last token"><%= it.time(one.issuedAt) %></td>
+</tr>
+<% } %>
+</tbody></table></div>
+<% } else { %><p class="notice">There is none yet.</p><% } %>
+<h2>Create an application</h2>
+<form method="post" action="/applications" class="fields"><%~ include('@fields', it) %>
+<input type="hidden" name="once" value="<%= it.once %>">
+<div class="field"><label for="name">Name <span class="hint">For people, such as “SIEM”.</span></label>
+<input id="name" name="name" value="<%= it.typed.name %>" required maxlength="200"<%~ include('@invalid', { ...it, name: 'name' }) %>>
+<%~ include('@error', { ...it, name: 'name' }) %></div>
+${SCOPE_BOXES}
+<button>Create application</button>
+</form>`;
+
+const button = (action: string, label: string, look = 'plain'): string =>
+  `<form method="post" action="/applications/<%= it.application.clientId %>/${action}"><%~ include('@fields', it) %><button class="${look}">${label}</button></form>`;
+
+export const APPLICATION = `<% layout('@frame') %>
+<% const hasOld = it.application.credentials.some(({ id }) => id === 'previous'); %>
+<dl>
+<dt>Client id</dt><dd><code id="client-id"><%= it.application.clientId %></code> <button class="plain" data-copy="client-id" hidden>Copy</button></dd>
+<dt>State</dt><dd><%= it.application.disabled ? 'disabled: every request is refused' : 'enabled' %></dd>
+<dt>Created</dt><dd><%= it.time(it.application.createdAt) %></dd>
+<dt>Last token</dt><dd><%= it.time(it.application.issuedAt) %></dd>
+</dl>
+<div class="actions">
+<% if (it.application.disabled) { %>${button('enable', 'Enable application')}<% } else { %>${button('disable', 'Disable application', 'bad')}<% } %>
+</div>
+<h2>Secrets and keys</h2>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Credential</th><th scope="col">Made</th><th scope="col">Last use</th><th scope="col">Ends</th></tr></thead>
+<tbody>
+<% for (const one of it.application.credentials) { %>
+<tr><td><%= one.type === 'SECRET' ? (one.id === 'previous' ? 'Old secret' : 'Secret') : 'Key ' + one.id %></td>
+<td data-label="Made"><%= one.createdAt ? it.time(one.createdAt) : 'unknown' %></td>
+<td data-label="Last use"><%= it.time(one.lastUsedAt) %></td>
+<td data-label="Ends"><%= one.expiresAt ? it.time(one.expiresAt) : '' %></td></tr>
+<% } %>
+</tbody></table></div>
+<% if (hasOld) { %><div class="actions">${button('end-secret', 'End the old secret')}</div><% } %>
+<form method="post" action="/applications/<%= it.application.clientId %>/rotate-secret" class="fields"><%~ include('@fields', it) %>
+<input type="hidden" name="once" value="<%= it.once %>">
+<div class="field"><label for="overlap">Old secret <span class="hint">How long it is still accepted beside the new one.</span></label>
+<select id="overlap" name="overlap"<%~ include('@invalid', { ...it, name: 'overlap' }) %>>
+<option value="24h">for 24 hours</option><option value="7d">for 7 days</option><option value="none">not at all: the program stops until it has the new one</option>
+</select>
+<%~ include('@error', { ...it, name: 'overlap' }) %></div>
+<button class="plain">Rotate secret</button>
+</form>
+<h2>Scopes</h2>
+<form method="post" action="/applications/<%= it.application.clientId %>/scopes" class="fields"><%~ include('@fields', it) %>
+${SCOPE_BOXES}
+<button class="plain">Set scopes</button>
+</form>
+<h2>Limits</h2>
+<p>Requests per minute / burst. You can lower them. Only an operator raises them, because they protect everybody.</p>
+<form method="post" action="/applications/<%= it.application.clientId %>/limits" class="fields"><%~ include('@fields', it) %>
+<% for (const { rateClass, inForce, isOwn } of it.limits) { %>
+<div class="field"><label for="<%= rateClass %>"><%= { read: 'Reads', write: 'Writes', token: 'Token requests' }[rateClass] %>
+<span class="hint">In force: <%= inForce %><%= isOwn ? ', own limit' : ', general limit' %></span></label>
+<input id="<%= rateClass %>" name="<%= rateClass %>" value="<%= it.typed[rateClass] ?? '' %>" placeholder="<%= inForce %>"<%~ include('@invalid', { ...it, name: rateClass }) %>>
+<%~ include('@error', { ...it, name: rateClass }) %></div>
+<% } %>
+<button class="plain">Lower limits</button>
+</form>`;
+
+export const SECRET = `<% layout('@frame') %>
+<p class="notice">The secret is shown here once and never again. Copy it now into the store of your program.</p>
+<dl>
+<dt>Application</dt><dd><%= it.application.name %></dd>
+<dt>Client id</dt><dd><code id="client-id"><%= it.application.clientId %></code> <button class="plain" data-copy="client-id" hidden>Copy</button></dd>
+<dt>Client secret</dt><dd><code id="client-secret"><%= it.clientSecret %></code> <button class="plain" data-copy="client-secret" hidden>Copy</button></dd>
+<dt>Token endpoint</dt><dd><code><%= it.tokenUrl %></code></dd>
+</dl>
+<p><a href="/applications/<%= it.application.clientId %>">To the application</a></p>`;

@@ -1,0 +1,215 @@
+import { type TestApp, startAppOn } from '../support/start-app';
+import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
+import { createTestDatabase } from '../support/test-database';
+
+const REDIS = process.env['TEST_REDIS_URL'];
+const XSS = '<script>alert(1)</script>"\'&';
+const ESCAPED = '&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;';
+
+describe('The applications of the console', () => {
+  let console: TestConsole;
+  let api: TestApp;
+  let ours: { id: string; slug: string };
+  let admin: ConsoleBrowser & { personId: string };
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    const redis: Record<string, string> = REDIS === undefined ? {} : { REDIS_URL: REDIS };
+    console = await startConsole(redis, database);
+    api = await startAppOn(database, redis);
+    ours = await console.aWorkspace('Ours');
+    admin = await console.signIn(ours.slug, 'admin');
+  });
+  afterAll(async () => {
+    await api.stop();
+    await console.stop();
+    await console.database.drop();
+  });
+
+  const secretOf = ({ text }: Shown) => ({
+    client_id: /id="client-id">(ci_\w+)</.exec(text)?.[1] ?? '',
+    client_secret: /id="client-secret">(cs_[\w-]+)</.exec(text)?.[1] ?? '',
+  });
+  const create = async (name = 'SIEM', browser: ConsoleBrowser = admin) =>
+    secretOf(await browser.submit('/applications', '/applications', { name, scopes: 'inventory:read' }));
+  const tokenOf = (credentials: { client_id: string; client_secret: string }) =>
+    api.client().requestToken({ grant_type: 'client_credentials', ...credentials });
+  const act = (clientId: string, action: string, fields: Record<string, string> = {}) =>
+    admin.submit(`/applications/${clientId}`, `/applications/${clientId}/${action}`, fields);
+  const eventsOf = async (clientId: string) => {
+    const { rows } = await console.database.admin.query<Record<string, unknown>>(
+      'SELECT action, actor_type, actor_name, changes FROM audit_event WHERE target_id = $1 ORDER BY id',
+      [clientId],
+    );
+    return rows;
+  };
+
+  it('shows the secret of a new one once, which gets a token at once', async () => {
+    const credentials = await create();
+
+    expect((await tokenOf(credentials)).status).toBe(200);
+    expect(await eventsOf(credentials.client_id)).toEqual([
+      expect.objectContaining({ action: 'application.created', actor_type: 'PERSON', actor_name: admin.personId }),
+    ]);
+    for (const path of ['/applications', `/applications/${credentials.client_id}`]) {
+      expect((await admin.get(path)).text).not.toContain(credentials.client_secret);
+    }
+    expect(JSON.stringify(console.logLines)).not.toContain(credentials.client_secret);
+  });
+
+  it('answers a form that makes a secret with 200, and a second send with the application and nothing new', async () => {
+    const page = await admin.get('/applications');
+    const fields = { ...page.fields('/applications'), name: 'Twice', scopes: 'inventory:read' };
+
+    const [first, second] = [await admin.post('/applications', fields), await admin.post('/applications', fields)];
+
+    const { client_id: clientId } = secretOf(first);
+    expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect([second.status, second.headers.get('location')]).toEqual([303, `/applications/${clientId}`]);
+    expect(second.text).not.toContain('cs_');
+    expect((await admin.get('/applications')).text.match(/>Twice</g)).toHaveLength(1);
+  });
+
+  it('makes one application of two sends at once', async () => {
+    const page = await admin.get('/applications');
+    const fields = { ...page.fields('/applications'), name: 'Raced', scopes: 'inventory:read' };
+
+    const sent = await Promise.all([1, 2, 3].map(() => admin.post('/applications', fields)));
+
+    expect(sent.map(({ status }) => status).sort()).toEqual([200, 303, 303]);
+    expect((await admin.get('/applications')).text.match(/>Raced</g)).toHaveLength(1);
+  });
+
+  it('rotates a secret with an overlap, which can be ended', async () => {
+    const old = await create();
+
+    const fresh = secretOf(await act(old.client_id, 'rotate-secret', { overlap: '24h' }));
+
+    expect([(await tokenOf(old)).status, (await tokenOf(fresh)).status]).toEqual([200, 200]);
+    const ended = await act(old.client_id, 'end-secret');
+    expect([ended.status, (await tokenOf(old)).status, (await tokenOf(fresh)).status]).toEqual([303, 401, 200]);
+  });
+
+  it('refuses a disabled application on its next request, and accepts it again', async () => {
+    const credentials = await create();
+    const token = (await tokenOf(credentials)).body['access_token'] as string;
+    const ask = async () => (await api.client(token).get('/v1/inventory/assets')).status;
+    expect(await ask()).toBe(200);
+
+    const disabled = await act(credentials.client_id, 'disable');
+    const refused = await ask();
+    // The page offers the one that fits.
+    const enabled = await act(credentials.client_id, 'enable');
+
+    expect([disabled.status, refused, enabled.status, await ask()]).toEqual([303, 401, 303, 200]);
+  });
+
+  it('sets scopes, and takes no unknown one', async () => {
+    const { client_id: clientId } = await create();
+
+    const [set, none, unknown] = [
+      await act(clientId, 'scopes', { scopes: 'computers:read' }),
+      await act(clientId, 'scopes'),
+      await act(clientId, 'scopes', { scopes: 'root' }),
+    ];
+
+    expect([set.status, none.status, unknown.status]).toEqual([303, 400, 400]);
+    expect(none.text).toContain('id="scopes-error"');
+    expect((await eventsOf(clientId)).at(-1)).toMatchObject({
+      action: 'application.scopes_set',
+      changes: { scopes: { old: ['inventory:read'], new: ['computers:read'] } },
+    });
+  });
+
+  it('lowers limits, and never raises them', async () => {
+    const { client_id: clientId } = await create();
+    expect((await act(clientId, 'limits', { read: '20/40' })).status).toBe(303);
+
+    const raised = await act(clientId, 'limits', { read: '20/41', write: 'x' });
+    const higher = await act(clientId, 'limits', { read: '30/40' });
+    const lower = await act(clientId, 'limits', { read: '10/40' });
+
+    expect([raised.status, higher.status, lower.status]).toEqual([400, 400, 303]);
+    expect(raised.text).toContain('id="write-error"');
+    expect(higher.text).toContain('value="30/40"');
+    expect(higher.text).toContain('Only an operator raises limits');
+    expect((await admin.get(`/applications/${clientId}`)).text).toContain('In force: 10/40, own limit');
+  });
+
+  it('shows errors beside their fields, and what was typed', async () => {
+    const refused = await admin.submit('/applications', '/applications', { name: XSS });
+
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('aria-describedby="scopes-error"');
+    expect(refused.text).toContain(`value="${ESCAPED}"`);
+  });
+
+  it('shows a name as text', async () => {
+    const { client_id: clientId } = await create(XSS);
+
+    for (const path of ['/applications', `/applications/${clientId}`]) {
+      const { text } = await admin.get(path);
+      expect(text).not.toContain('<script>alert');
+      expect(text).toContain(ESCAPED);
+    }
+  });
+
+  it("hides another workspace's, to read and to change", async () => {
+    const theirs = await console.aWorkspace();
+    const stranger = await console.signIn(theirs.slug, 'admin');
+    const { client_id: foreign } = await create();
+    const { client_id: own } = await create('Own', stranger);
+
+    expect((await stranger.get(`/applications/${foreign}`)).status).toBe(404);
+    const before = await eventsOf(foreign);
+    for (const action of ['rotate-secret', 'end-secret', 'disable', 'enable', 'scopes', 'limits']) {
+      const fields = (await stranger.get(`/applications/${own}`)).fields(`/applications/${own}/rotate-secret`);
+      const sent = { ...fields, overlap: 'none', scopes: 'all:write', read: '1/1' };
+      expect([action, (await stranger.post(`/applications/${foreign}/${action}`, sent)).status]).toEqual([action, 404]);
+    }
+    expect(await eventsOf(foreign)).toEqual(before);
+  });
+
+  describe('are refused', () => {
+    const actions = ['rotate-secret', 'end-secret', 'disable', 'enable', 'scopes', 'limits'];
+
+    it('to a viewer, who gets no link to them', async () => {
+      const viewer = await console.signIn(ours.slug, 'viewer');
+      const { client_id: clientId } = await create();
+      const home = await viewer.get('/');
+      const fields = home.fields('/sign-out');
+
+      expect(home.text).not.toContain('href="/applications"');
+      const tried = [
+        await viewer.get('/applications'),
+        await viewer.get(`/applications/${clientId}`),
+        await viewer.post('/applications', { ...fields, name: 'x', scopes: 'all:write' }),
+        ...(await Promise.all(actions.map((action) => viewer.post(`/applications/${clientId}/${action}`, fields)))),
+      ];
+      expect(tried.map(({ status }) => status)).toEqual(tried.map(() => 403));
+    });
+
+    it('without a session, and by GET', async () => {
+      const { client_id: clientId } = await create();
+      const nobody = console.browser();
+
+      const tried = [await nobody.get('/applications'), await nobody.post(`/applications/${clientId}/disable`, {})];
+      const read = await Promise.all(actions.map((action) => admin.get(`/applications/${clientId}/${action}`)));
+
+      expect(tried.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
+        [303, '/sign-in'],
+        [303, '/sign-in'],
+      ]);
+      expect(read.map(({ status }) => status)).toEqual(actions.map(() => 404));
+      expect((await eventsOf(clientId)).length).toBe(1);
+    });
+
+    it('to an administrator who became a viewer, on the next request', async () => {
+      const demoted = await console.signIn(ours.slug, 'admin');
+      expect((await demoted.get('/applications')).status).toBe(200);
+
+      await console.admin('people', 'set-role', '--workspace', ours.slug, demoted.personId, '--role', 'viewer');
+
+      expect((await demoted.get('/applications')).status).toBe(403);
+    });
+  });
+});
