@@ -1,4 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { KeyObject, createHash, randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CryptoKey,
@@ -9,7 +10,9 @@ import {
   exportJWK,
   generateKeyPair,
 } from 'jose';
+import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
+import { ComplianceClient } from '#libs/client';
 import { readClientKeys } from '../../libs/auth/src/jwt/client-keys';
 import type { ApiResponse } from '../support/api-client';
 import type { ArrangedApplication } from '../support/arrangement';
@@ -91,6 +94,26 @@ describe('POST /oauth/token with a signed assertion', () => {
     const granted = await openid.clientCredentialsGrant(configuration);
 
     expect(granted.scope).toBe('inventory:read');
+  });
+
+  it('serves oauth4webapi untouched', async () => {
+    const server = { issuer: app.settings.baseUrl, token_endpoint: `${app.origin}/oauth/token` };
+    const authentication = oauth.PrivateKeyJwt({ key: privateKey, kid: 'k1' });
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    const known = { client_id: client.clientId };
+    const response = await oauth.clientCredentialsGrantRequest(server, known, authentication, {}, insecure);
+    const granted = await oauth.processClientCredentialsResponse(server, known, response);
+    expect(granted.scope).toBe('inventory:read');
+  });
+
+  it.each(['PEM', 'KeyObject', 'CryptoKey'])('serves our own client with a %s', async (kind) => {
+    const object = KeyObject.from(privateKey as never);
+    const pem = object.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const key = { PEM: pem, KeyObject: object, CryptoKey: privateKey }[kind] as KeyObject;
+    const own = { key, algorithm: 'ES256', kid: 'k1', audience: app.settings.baseUrl } as const;
+    const api = new ComplianceClient({ baseUrl: app.origin, clientId: client.clientId, privateKey: own });
+    expect((await api.me()).body.application.clientId).toBe(client.clientId);
+    expect(inspect(api, { depth: 9, showHidden: true })).not.toContain('PRIVATE KEY');
   });
 
   it('accepts an assertion once, on two instances at once too', async () => {

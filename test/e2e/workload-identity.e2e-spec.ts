@@ -9,6 +9,7 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import { readIssuerKeys } from '../../libs/auth/src/jwt/client-keys';
 import { IssuerKeysSystem } from '../../libs/auth/src/system/issuer-keys.system';
 import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
+import { ComplianceClient } from '#libs/client';
 import { runAdmin } from '../support/admin-command';
 import type { ApiResponse } from '../support/api-client';
 import { redisOfTheRun } from '../support/redis-of-the-run';
@@ -117,6 +118,12 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     }
     expect((await request(token, { client_secret: '' })).status).toBe(200);
     expect(issuer.asked).toHaveLength(before);
+  });
+
+  it('serves our own client', async () => {
+    await trust(GITHUB);
+    const api = new ComplianceClient({ baseUrl: app.origin, clientId, assertion: () => issuer.token(claims()) });
+    expect((await api.me()).body.application.clientId).toBe(clientId);
   });
 
   it('needs the client id', async () => {

@@ -19,7 +19,7 @@ export function installPackedClient(directory: string, others: readonly string[]
   mkdirSync(modules);
   runProgram('tar', ['-xzf', file, '-C', modules], directory);
   runProgram('mv', ['package', 'compliance-public-api-client'], modules);
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers', ...others]) {
+  for (const name of ['jose', 'openapi-fetch', 'openapi-typescript-helpers', ...others]) {
     symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
   }
   return file;

@@ -194,7 +194,8 @@ describe('A printed client, store or list', () => {
     const tokenStore = new MemoryTokenStore();
     const { client } = talking({}, { tokenStore });
     await client.getAsset('x');
-    const credentials = { baseUrl: BASE_URL, clientId: 'ci_one', clientSecret: SECRET };
+    const proof = () => Promise.resolve({ client_secret: SECRET });
+    const credentials = { baseUrl: BASE_URL, clientId: 'ci_one', proof };
     const rest = { store: tokenStore, retry: DEFAULT_RETRY, timeoutMs: 1_000, fetch };
     const transport = new Transport({ ...credentials, ...rest });
     const command = Object.assign(async () => TOKEN, { password: SECRET });
@@ -357,5 +358,14 @@ describe('An update that fails repeatedly', () => {
   it('is ended during its first attempt, too', async () => {
     const { client } = talking({ rest: never }, { retry: { ...IN_A_WHILE, longestCallMs: 40 } });
     expect(await failureOf(client.updateAsset('x', {}))).toBeInstanceOf(ConnectionLost);
+  });
+});
+
+describe('A client', () => {
+  it('proves itself in exactly one way', () => {
+    const assertion = () => Promise.resolve('a.b.c');
+    for (const options of [{}, { clientSecret: undefined }, { clientSecret: SECRET, assertion }]) {
+      expect(() => new ComplianceClient({ baseUrl: BASE_URL, clientId: 'ci_one', ...options })).toThrow('exactly one');
+    }
   });
 });

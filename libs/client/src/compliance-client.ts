@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import createClient, { type Client } from 'openapi-fetch';
 import { type ChangePage, Changes, type FollowOptions } from './changes';
+import { type ProofOptions, proofOf } from './client-proof';
 import { type paths } from './contract';
 import { Export, type ExportOptions } from './export';
 import { MemoryTokenStore } from './memory-token-store';
@@ -10,11 +11,10 @@ import type * as api from './resources';
 import { type TokenStore } from './token-store';
 import { Transport } from './transport';
 
-export interface ClientOptions {
+export interface ClientOptions extends ProofOptions {
   /** Address of the API, for example `https://api.example.com`. */
   readonly baseUrl: string;
   readonly clientId: string;
-  readonly clientSecret: string;
   /** Shared by the workers of one application. By default each client object has its own store. */
   readonly tokenStore?: TokenStore;
   readonly retry?: Partial<RetryPolicy>;
@@ -76,7 +76,7 @@ export class ComplianceClient {
     this.#transport = new Transport({
       baseUrl,
       clientId: options.clientId,
-      clientSecret: options.clientSecret,
+      proof: proofOf(options.clientId, baseUrl, options),
       store: options.tokenStore ?? new MemoryTokenStore(),
       retry: { ...DEFAULT_RETRY, ...options.retry },
       timeoutMs: options.timeoutMs ?? 15_000,

@@ -7,6 +7,7 @@ export {
   type UpdateOptions,
   type WriteOptions,
 } from './compliance-client';
+export { type PrivateKey, type ProofOptions } from './client-proof';
 export { type ProblemCode, type components, type operations, type paths } from './contract';
 export { type CheckpointStore, Export, type ExportOptions, type ExportedItems } from './export';
 export { FileTokenStore } from './file-token-store';

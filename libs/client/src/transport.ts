@@ -1,4 +1,5 @@
 import { abortable, withTimeout } from './abort';
+import { type Proof } from './client-proof';
 import { type ExportLine } from './export';
 import { LimitedTokenStore } from './limited-token-store';
 import { ndjsonLines } from './ndjson';
@@ -11,7 +12,7 @@ import { LOCK_MS, type StoredToken, type TokenStore } from './token-store';
 export interface TransportOptions {
   readonly baseUrl: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  readonly proof: Proof;
   readonly store: TokenStore;
   readonly retry: RetryPolicy;
   /** Maximum wait for one response, and for a token, in milliseconds. */
@@ -79,8 +80,8 @@ export class Transport {
   }
 
   async #issueToken(): Promise<StoredToken> {
-    const { baseUrl, clientId, clientSecret, timeoutMs } = this.#options;
-    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const { baseUrl, clientId, proof, timeoutMs } = this.#options;
+    const form = { grant_type: 'client_credentials', client_id: clientId, ...(await proof()) };
     const sentAt = Date.now();
     const request = new Request(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
     const limitMs = Math.min(timeoutMs, LONGEST_TOKEN_REQUEST_MS);
