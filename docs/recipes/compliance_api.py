@@ -37,7 +37,7 @@ ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 900
 TIMEOUT_SECONDS = 60
 RENEW_BEFORE_SECONDS = 60
-IDS_OF_A_BULK = 100
+UPDATES_OF_A_BULK = 100
 REFUSED_TOKEN = ("token_superseded", "token_expired", "token_invalid")
 BUSY = ("rate_limited", "idempotency_in_progress", "export_in_progress")
 LOST = (OSError, EOFError, http.client.HTTPException, zlib.error)
@@ -159,19 +159,21 @@ class Api:
         headers = {"If-Match": if_match} if if_match else {}
         return self.patch(f"/v1/inventory/assets/{asset_id}", patch, headers=headers, **options)
 
-    def update_many(
-        self, ids: Iterable[str], patch: Json, dry_run: bool = False, key: str | None = None, clear: bool = False
-    ) -> Json:
-        """Makes the same change to any number of assets, 100 in a request. Returns the sum of the summaries."""
-        every = list(ids)
-        total: Json = {"successfulUpdates": 0, "failedUpdates": 0, "failures": []}
-        if dry_run:
-            total["changes"] = []
-        for start in range(0, len(every), IDS_OF_A_BULK):
-            body = {"ids": every[start : start + IDS_OF_A_BULK], "patch": patch, "dryRun": dry_run}
+    def update_many(self, ids: Iterable[str], patch: Json, **options: Any) -> Json:
+        """Makes the same change to any number of assets. The options are those of `update_each`."""
+        return self.update_each({id: patch for id in ids}, **options)
+
+    def update_each(self, patches: Mapping[str, Json], key: str | None = None, clear: bool = False, **body: Any) -> Json:
+        """Makes a change of its own to each asset: patches by id, 100 in a request. Returns the sum of the summaries.
+
+        `onlyIf={…}` says what an asset must be like to be changed. `dryRun=True` tries it.
+        """
+        every = [{"id": id, "patch": patch} for id, patch in patches.items()]
+        total: Json = {"successfulUpdates": 0, "failedUpdates": 0, "failures": [], "changes": []}
+        for start in range(0, len(every), UPDATES_OF_A_BULK):
+            body["updates"] = every[start : start + UPDATES_OF_A_BULK]
             summary = self.patch("/v1/inventory/assets", body, key=key and f"{key}/{start}", clear=clear)
-            for name in total:
-                total[name] += summary[name]
+            total = {member: total[member] + summary.get(member, []) for member in total}
         return total
 
     def patch(

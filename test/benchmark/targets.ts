@@ -94,6 +94,11 @@ export const TARGETS = {
     what: 'a bulk of 100 over HTTP, against its bare transaction',
     bound: { atMost: 2 },
   },
+  'bulk-differing': {
+    benchmark: 'update',
+    what: 'a bulk of 100 patches that differ over HTTP, against one of 100 that are equal',
+    bound: { atMost: 1.5 },
+  },
   'ticket-update': {
     benchmark: 'tickets',
     what: 'a single update over HTTP, against the same without change sets',

@@ -75,6 +75,24 @@ describe('PATCH /v1/inventory/assets with dryRun', () => {
     expect(body['changes']).toEqual([{ id, fields: ['ownerId'] }]);
   });
 
+  it('names members of the asset for patches that differ, and writes nothing', async () => {
+    await app.arrange.aTagKey(workspace, 'stage');
+    await app.arrange.anEmployee(workspace, 'Mei', 'mei@example.com');
+    const { id: first } = await app.arrange.anAsset(workspace);
+    const { id: second } = await app.arrange.anAsset(workspace);
+    const updates = [
+      { id: first, patch: { ownerEmail: 'mei@example.com' } },
+      { id: second, patch: { tags: [{ key: 'stage' }] } },
+    ];
+    const before = await everything();
+    const { body } = await client.patch(BULK, { updates, dryRun: true });
+    expect(body['changes']).toEqual([
+      { id: first, fields: ['ownerId'] },
+      { id: second, fields: ['tags'] },
+    ]);
+    expect(await everything()).toBe(before);
+  });
+
   it.each([
     ['an owner that does not exist', () => ({ patch: { ownerId: randomUUID() } }), 400, 'validation_failed'],
     ['tags', () => ({ patch: { tags: [] } }), 400, 'validation_failed'],

@@ -65,6 +65,29 @@ describe('Concurrent updates of one asset', () => {
     expect(new Set(tags).size).toBe(3);
   });
 
+  it('with onlyIf of 20 writers leave the first owner of each asset, and 50 successes in all', async () => {
+    const ids: string[] = [];
+    while (ids.length < 50) ids.push((await app.arrange.anAsset(workspace)).id);
+    const owners: string[] = [];
+    while (owners.length < 20) owners.push((await app.arrange.anEmployee(workspace)).id);
+    const responses = await atOnce(
+      ids[25] as string,
+      owners.map((ownerId, index) => () => {
+        const [sent, patch] = [index % 2 === 0 ? ids : [...ids].reverse(), { ownerId }];
+        const form = index % 3 === 0 ? { ids: sent, patch } : { updates: sent.map((id) => ({ id, patch })) };
+        return client.patch(ASSETS, { ...form, onlyIf: { hasOwner: false } });
+      }),
+    );
+    const count = (member: string): number => responses.reduce((sum, { body }) => sum + Number(body[member]), 0);
+    expect([count('successfulUpdates'), count('failedUpdates')]).toEqual([50, 19 * 50]);
+    const { rows } = await app.database.admin.query<{ events: string; fits: boolean }>(
+      `SELECT count(*) AS events, bool_and(changes->'ownerId'->>'new' = owner_id::text) AS fits
+         FROM audit_event JOIN asset ON asset.public_id = asset_id WHERE asset_id = ANY ($1) GROUP BY asset_id`,
+      [ids],
+    );
+    expect(rows).toEqual(ids.map(() => ({ events: '1', fits: true })));
+  });
+
   it('in overlapping bulk updates never deadlock, whatever the order of their ids', async () => {
     const ids: string[] = [];
     while (ids.length < 40) ids.push((await app.arrange.anAsset(workspace)).id);

@@ -26,6 +26,7 @@ const NAMES = [
   'get',
   'update',
   'bulk',
+  'updates',
   'if-match',
   'limits',
   'errors',
@@ -269,6 +270,11 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
   it('update several assets', async () => {
     expect(await run('bulk')).toContain('"successfulUpdates":1');
     expect((await asset())['classification']).toBe('CONFIDENTIAL');
+  });
+
+  it('give each asset a change of its own', async () => {
+    expect(await run('updates')).toContain('"successfulUpdates":1');
+    expect(await asset()).toMatchObject({ description: 'Access logs', tags: [{ key: 'env' }] });
   });
 
   it('detect a concurrent change', async () => {

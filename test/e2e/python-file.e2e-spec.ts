@@ -169,6 +169,19 @@ print(Api().update("${ofOne}", {"ownerId": None}, clear=True)["ownerId"])`;
     expect(counts.filter(({ count }) => count > 1)).toEqual([{ asset_id: ofOne, count: 3 }]);
   });
 
+  it('gives each asset a change of its own, and only where it still fits', async () => {
+    const [first, second] = await Promise.all([app.arrange.anAsset(workspace), app.arrange.anAsset(workspace)]);
+    const code = `
+from compliance_api import Api
+api = Api()
+patches = {"${first.id}": {"description": "one"}, "${second.id}": {"description": "two"}}
+print(api.update_each({"${first.id}": {"description": "theirs"}})["successfulUpdates"])
+print([one["code"] for one in api.update_each(patches, onlyIf={"hasDescription": False})["failures"]])
+print([one["id"] for one in api.update_each(patches, dryRun=True)["changes"]] == ["${first.id}"])
+print(api.get("/v1/inventory/assets/${second.id}")["description"])`;
+    expect(await said(code)).toEqual(['1', "['condition_failed']", 'True', 'two']);
+  });
+
   it('names what the API refused', async () => {
     const code = page('list.py').replace('"CLOUD"', '"CLOUDS"');
 

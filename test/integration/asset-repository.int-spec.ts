@@ -7,7 +7,8 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
 import { ASSET_TYPES } from '../../libs/inventory/src/assets/domain/asset-category';
 import { type AssetFilter, isConsistent } from '../../libs/inventory/src/assets/domain/asset-filter';
-import { type AssetPatch, applyPatch } from '../../libs/inventory/src/assets/domain/asset-patch';
+import { type SentPatch, applyPatch } from '../../libs/inventory/src/assets/domain/asset-patch';
+import type { TagKey } from '../../libs/inventory/src/tag-keys/domain/tag-key';
 import type { AssetRepository, LockedAssets } from '../../libs/inventory/src/assets/domain/asset-repository.port';
 import {
   AssetModel,
@@ -51,10 +52,7 @@ describe('The Postgres asset repository', () => {
     await database.drop();
   });
 
-  async function addTagKey(
-    workspace: WorkspaceId,
-    { key, value, platform }: LockedAssets['tagKeys'][number],
-  ): Promise<void> {
+  async function addTagKey(workspace: WorkspaceId, { key, value, platform }: Omit<TagKey, 'createdAt'>): Promise<void> {
     await database.admin.query('INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4)', [
       workspace,
       key,
@@ -139,8 +137,8 @@ describe('The Postgres asset repository', () => {
     const foreign = anAssetValue();
     const env = { key: 'stage', value: 'production', platform: false };
     const stack = { key: 'aws:stack', value: null, platform: true };
-    const lock = (ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> =>
-      api.unitOfWork({ workspaceId: here }, () => repository.lock(here, ids, patch));
+    const lock = (ids: readonly AssetId[], ...patches: SentPatch[]): Promise<LockedAssets> =>
+      api.unitOfWork({ workspaceId: here }, () => repository.lock(here, ids, patches));
 
     beforeAll(async () => {
       await insert(database.admin, here, [custom]);
@@ -152,29 +150,27 @@ describe('The Postgres asset repository', () => {
 
     it('returns existing assets once each, and none of another workspace', async () => {
       const ids = [custom.id, employee.id, foreign.id, assetId(randomUUID())];
-      const { assets: found, ownerIsEmployee, tagKeys } = await lock(ids, {});
+      const { assets: found, employees, tagKeys } = await lock(ids);
       expect(new Set(idsOf(found))).toEqual(new Set([custom.id, employee.id]));
-      expect([found.length, ownerIsEmployee, tagKeys]).toEqual([2, true, []]);
+      expect([found.length, employees.size, tagKeys.size]).toEqual([2, 0, 0]);
     });
 
-    it('returns whether the owner is an employee of the workspace, and which tag keys exist', async () => {
-      const owner = async (ownerId: AssetId | null) => (await lock([custom.id], { ownerId })).ownerIsEmployee;
-      expect([await owner(employee.id), await owner(null)]).toEqual([true, true]);
-      expect([await owner(custom.id), await owner(foreign.id), await owner(assetId(randomUUID()))]).toEqual([
-        ...[false, false, false],
-      ]);
-      const { tagKeys } = await lock([custom.id], { tags: ['stage', 'aws:stack', 'theirs', 'nobody', 'stage'] });
-      expect(tagKeys).toHaveLength(2);
-      expect(tagKeys).toEqual(expect.arrayContaining([env, stack]));
+    it('returns which owners are employees of the workspace, and which tag keys exist', async () => {
+      const ownerIds = [employee.id, custom.id, foreign.id, assetId(randomUUID()), null];
+      const { employees } = await lock([custom.id], ...ownerIds.map((ownerId) => ({ ownerId })));
+      expect([...employees]).toEqual([employee.id]);
+      const { tagKeys } = await lock([custom.id], { tags: ['stage', 'aws:stack', 'theirs'] }, { tags: ['x', 'stage'] });
+      expect([...tagKeys.values()]).toHaveLength(2);
+      expect([...tagKeys.values()]).toEqual(expect.arrayContaining([env, stack]));
     });
 
     it('stores what the patch changed', async () => {
-      const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags: ['stage'] } as const;
+      const tags = [{ key: 'stage', value: 'production', readOnly: false }];
+      const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags } as const;
       const now = new Date('2026-11-02T08:00:00.000Z');
-      const patched = applyPatch(custom, patch, [{ key: 'stage', value: 'production', readOnly: false }], now);
       await api.unitOfWork({ workspaceId: here }, async () => {
-        await repository.lock(here, [custom.id], patch);
-        await repository.update(here, patch, [patched], author);
+        await repository.lock(here, [custom.id], []);
+        await repository.update(here, [applyPatch(custom, patch, now)], author);
       });
       expect(await repository.find(newestOf(here), custom.id)).toEqual({
         ...custom,
@@ -186,7 +182,7 @@ describe('The Postgres asset repository', () => {
           version: 2,
           updatedAt: now,
         },
-        tags: [{ key: 'stage', value: 'production', readOnly: false }],
+        tags,
       });
     });
   });

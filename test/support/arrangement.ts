@@ -152,8 +152,8 @@ export class Arrangement {
     ]);
   }
 
-  async anEmployee(workspaceId: string, name = 'Ada Okafor'): Promise<ArrangedAsset> {
-    return this.anAsset(workspaceId, { type: 'EMPLOYEE', name, columns: { email: 'ada@example.com' } });
+  async anEmployee(workspaceId: string, name = 'Ada Okafor', email = 'ada@example.com'): Promise<ArrangedAsset> {
+    return this.anAsset(workspaceId, { type: 'EMPLOYEE', name, columns: { email } });
   }
 
   /** Adds a row to any table of a workspace, and returns its id. */

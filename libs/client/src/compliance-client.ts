@@ -38,6 +38,8 @@ export interface WriteOptions extends CallOptions {
    * later.
    */
   readonly idempotencyKey?: string;
+  /** With true, null in the patch clears a member (RFC 7396). By default null leaves it unchanged. */
+  readonly nullClears?: boolean;
 }
 
 export interface UpdateOptions extends WriteOptions {
@@ -46,8 +48,6 @@ export interface UpdateOptions extends WriteOptions {
    * thrown.
    */
   readonly ifMatch?: string;
-  /** With true, null in the patch clears a member (RFC 7396). By default null leaves it unchanged. */
-  readonly nullClears?: boolean;
 }
 
 export interface Answer<Body> {
@@ -194,20 +194,21 @@ export class ComplianceClient {
       await this.#api.PATCH('/v1/inventory/assets/{id}', {
         signal,
         params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey, 'If-Match': ifMatch } },
-        headers: { 'Content-Type': nullClears ? 'application/merge-patch+json' : 'application/json' },
+        headers: { 'Content-Type': mediaTypeOf(nullClears) },
         body: patch,
       }),
     );
   }
 
-  /** Applies one patch to up to 100 assets in one transaction. */
+  /** Applies one patch to up to 100 assets, or a patch to each of them, in one transaction. */
   async updateAssets(update: api.BulkUpdate, options: WriteOptions = {}): Promise<Answer<api.BulkUpdateSummary>> {
-    const { signal, idempotencyKey = randomUUID() } = options;
+    const { signal, idempotencyKey = randomUUID(), nullClears = false } = options;
     return answerOf(
       await this.#api.PATCH('/v1/inventory/assets', {
         signal,
         params: { header: { 'Idempotency-Key': idempotencyKey } },
-        body: { ...update, ids: [...update.ids] },
+        headers: { 'Content-Type': mediaTypeOf(nullClears) },
+        body: update as api.Body<'updateAssets'>,
       }),
     );
   }
@@ -267,3 +268,5 @@ function changesOf<Query extends { pageCursor?: string; since?: string }, Change
     return answerOf(await load(next)).body;
   }, options);
 }
+
+const mediaTypeOf = (nullClears: boolean): string => (nullClears ? 'application/merge-patch+json' : 'application/json');

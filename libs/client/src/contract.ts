@@ -240,7 +240,7 @@ export interface paths {
     head?: never;
     /**
      * Update the governance metadata of up to 100 assets
-     * @description Needs `inventory:write` (or `all:write`). Applies one patch to every id in one transaction. Ids without a visible asset are counted as failed. If one id is an employee, nothing is applied. Tags and `If-Match` are refused.
+     * @description Needs `inventory:write` (or `all:write`). Applies one patch to every id (`ids` and `patch`, without tags), or a patch to each (`updates`), in one transaction. Ids without a visible asset are counted as failed, and so are assets that do not match `onlyIf`. If one id is an employee, nothing is applied. `If-Match` is refused.
      */
     patch: operations['updateAssets'];
     trace?: never;
@@ -640,6 +640,11 @@ export interface components {
        */
       description?: string | null;
       /**
+       * @description Instead of `ownerId`: the e-mail address of the one visible employee who has it. Letter case and white space around it do not matter. An address of nobody, or of several, is refused.
+       * @example mei.tanaka@example.com
+       */
+      ownerEmail?: string | null;
+      /**
        * Format: uuid
        * @description A visible employee of the workspace; any other id is refused.
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
@@ -660,6 +665,11 @@ export interface components {
        * @example Access logs of the public website
        */
       description?: string | null;
+      /**
+       * @description Instead of `ownerId`: the e-mail address of the one visible employee who has it. Letter case and white space around it do not matter. An address of nobody, or of several, is refused.
+       * @example mei.tanaka@example.com
+       */
+      ownerEmail?: string | null;
       /**
        * Format: uuid
        * @description A visible employee of the workspace; any other id is refused.
@@ -908,6 +918,46 @@ export interface components {
        */
       token_endpoint_auth_signing_alg_values_supported: string[];
     };
+    /** @description What an asset must be like to be changed. A member that is absent or null sets no condition. */
+    BulkCondition: {
+      /**
+       * @description The classification.
+       * @example UNKNOWN
+       */
+      classification?: components['schemas']['Classification'] | null;
+      /**
+       * @description Whether there is a description.
+       * @example false
+       */
+      hasDescription?: boolean | null;
+      /**
+       * @description Whether an owner is set. An owner who is no longer a visible employee counts.
+       * @example false
+       */
+      hasOwner?: boolean | null;
+    } | null;
+    /** @description One asset and its changes. */
+    BulkEntry: {
+      /**
+       * Format: uuid
+       * @description Id of the asset to update. An id that is given twice is refused.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
+       */
+      id: string;
+      /** @description The changes of this asset. */
+      patch: components['schemas']['AssetMetadataPatchRequest'];
+    };
+    /** @description One asset and its changes as a merge patch. */
+    BulkMergeEntry: {
+      /**
+       * Format: uuid
+       * @description Id of the asset to update. An id that is given twice is refused.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
+       */
+      id: string;
+      /** @description The changes of this asset. */
+      patch: components['schemas']['AssetMetadataMergePatch'];
+    };
     /** @description The fields to change as a merge patch (RFC 7396), without tags. A null clears a field; an absent field stays as it is. */
     BulkMergePatch: {
       /**
@@ -921,6 +971,11 @@ export interface components {
        */
       description?: string | null;
       /**
+       * @description Instead of `ownerId`: the e-mail address of the one visible employee who has it. Letter case and white space around it do not matter. An address of nobody, or of several, is refused.
+       * @example mei.tanaka@example.com
+       */
+      ownerEmail?: string | null;
+      /**
        * Format: uuid
        * @description A visible employee of the workspace; any other id is refused.
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
@@ -931,7 +986,7 @@ export interface components {
        * @example null
        */
       tags?: string | null;
-    };
+    } | null;
     /** @description The fields to change, without tags. A field that is absent or null stays as it is. */
     BulkPatch: {
       /**
@@ -945,6 +1000,11 @@ export interface components {
        */
       description?: string | null;
       /**
+       * @description Instead of `ownerId`: the e-mail address of the one visible employee who has it. Letter case and white space around it do not matter. An address of nobody, or of several, is refused.
+       * @example mei.tanaka@example.com
+       */
+      ownerEmail?: string | null;
+      /**
        * Format: uuid
        * @description A visible employee of the workspace; any other id is refused.
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
@@ -955,11 +1015,11 @@ export interface components {
        * @example null
        */
       tags?: string | null;
-    };
+    } | null;
     /** @description An asset that the update would change. */
     BulkUpdateChange: {
       /**
-       * @description The members of the patch that would change it.
+       * @description Its members that would change.
        * @example [
        *       "ownerId"
        *     ]
@@ -975,7 +1035,7 @@ export interface components {
     /** @description An id whose asset was not updated. */
     BulkUpdateFailure: {
       /**
-       * @description The reason, for programs. One of `not_found`; new values may be added, so accept any.
+       * @description The reason, for programs. One of `not_found`, `condition_failed`; new values may be added, so accept any.
        * @example not_found
        */
       code: string;
@@ -991,29 +1051,37 @@ export interface components {
        */
       id: string;
     };
-    /** @description One merge patch (RFC 7396) for up to 100 assets. A null clears a field. Any other field is refused. */
+    /** @description Changes of up to 100 assets as merge patches (RFC 7396): `ids` with one `patch` for all, or `updates` with a patch for each. A null clears a field. Any other field is refused. */
     BulkUpdateMergePatch: {
       /**
        * @description True: checks the update and returns what would change, but writes nothing.
        * @example false
        */
       dryRun?: boolean | null;
-      /** @description Ids of the assets to update. An id that is given twice counts once. */
-      ids: string[];
-      /** @description The change, the same for each asset. */
-      patch: components['schemas']['BulkMergePatch'];
+      /** @description Ids of the assets to update. An id that is given twice counts once. Required without `updates`. */
+      ids?: string[] | null;
+      /** @description An asset that does not match when it is locked stays as it is, and counts as failed with `condition_failed`. */
+      onlyIf?: components['schemas']['BulkCondition'];
+      /** @description The change, the same for each asset. Required without `updates`. */
+      patch?: components['schemas']['BulkMergePatch'];
+      /** @description Instead of `ids` and `patch`: the assets to update, each with its own changes. */
+      updates?: components['schemas']['BulkMergeEntry'][] | null;
     };
-    /** @description One patch for up to 100 assets. A field that is null stays as it is. Any other field is refused. */
+    /** @description Changes of up to 100 assets: `ids` with one `patch` for all, or `updates` with a patch for each. A field that is null stays as it is. Any other field is refused. */
     BulkUpdateRequest: {
       /**
        * @description True: checks the update and returns what would change, but writes nothing.
        * @example false
        */
       dryRun?: boolean | null;
-      /** @description Ids of the assets to update. An id that is given twice counts once. */
-      ids: string[];
-      /** @description The change, the same for each asset. */
-      patch: components['schemas']['BulkPatch'];
+      /** @description Ids of the assets to update. An id that is given twice counts once. Required without `updates`. */
+      ids?: string[] | null;
+      /** @description An asset that does not match when it is locked stays as it is, and counts as failed with `condition_failed`. */
+      onlyIf?: components['schemas']['BulkCondition'];
+      /** @description The change, the same for each asset. Required without `updates`. */
+      patch?: components['schemas']['BulkPatch'];
+      /** @description Instead of `ids` and `patch`: the assets to update, each with its own changes. */
+      updates?: components['schemas']['BulkEntry'][] | null;
     };
     /** @description How many of the distinct ids were updated, and which were not. */
     BulkUpdateSummary: {
@@ -1642,7 +1710,7 @@ export interface components {
     /** @description One input that is wrong, named by exactly one of `pointer`, `parameter` and `header`. */
     InputFault: {
       /**
-       * @description The reason, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`, `diverged`, `purged`, `archived`; new values may be added, so accept any.
+       * @description The reason, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`, `ambiguous`, `diverged`, `purged`, `archived`; new values may be added, so accept any.
        * @example required
        */
       code: string;

@@ -26,6 +26,7 @@ export {
   type AssetExportQuery,
   type AssetPatch,
   type AssetQuery,
+  type AssetUpdate,
   type AuditEvent,
   type AuditEventExportQuery,
   type AuditEventQuery,

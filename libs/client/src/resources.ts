@@ -6,7 +6,7 @@ type BodyOf<Name extends keyof operations> = operations[Name] extends {
   ? Body
   : never;
 type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
-type Body<Name extends keyof operations> = operations[Name] extends {
+export type Body<Name extends keyof operations> = operations[Name] extends {
   requestBody: { content: { 'application/json': infer Sent } };
 }
   ? Sent
@@ -46,10 +46,19 @@ export type AuditEventQuery = Query<'listAuditEvents'>;
 
 /** An absent or null member stays unchanged. */
 export type AssetPatch = Body<'updateAsset'>;
-/** 1 to 100 ids, and the changes for each. Tags cannot be changed this way. */
-export interface BulkUpdate {
-  readonly ids: readonly string[];
-  readonly patch: Omit<AssetPatch, 'tags'>;
+interface BulkOptions {
+  /** An asset that does not match when it is locked stays as it is, and fails with `condition_failed`. */
+  readonly onlyIf?: NonNullable<Body<'updateAssets'>['onlyIf']>;
   /** Makes every check and writes nothing; `changes` of the summary tells what would change. */
   readonly dryRun?: boolean;
+}
+/** 1 to 100 ids with one patch for all, without tags; or 1 to 100 entries with a patch of their own. */
+export type BulkUpdate = BulkOptions &
+  (
+    | { readonly ids: readonly string[]; readonly patch: Omit<AssetPatch, 'tags'>; readonly updates?: never }
+    | { readonly updates: readonly AssetUpdate[]; readonly ids?: never; readonly patch?: never }
+  );
+export interface AssetUpdate {
+  readonly id: string;
+  readonly patch: AssetPatch;
 }

@@ -8,7 +8,7 @@ export interface InputFault {
   readonly pointer?: string;
   readonly parameter?: string;
   readonly header?: string;
-  /** The fault for programs: `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`. */
+  /** The fault for programs: `required`, `unknown`, `ambiguous`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`. */
   readonly code: string;
   /** The fault for people. */
   readonly detail: string;

@@ -3,7 +3,7 @@ import { medianRatio } from '../statistics';
 import type { TargetName } from '../targets';
 
 export type Single = 'update' | 'bare update' | 'replay';
-export type Bulk = 'bulk' | 'bare bulk';
+export type Bulk = 'bulk' | 'bare bulk' | 'differing bulk';
 export type Variant = Single | Bulk;
 
 /** Milliseconds of one request, and CPU milliseconds of client and API for it. */
@@ -15,7 +15,7 @@ export interface Cost {
 export type Costs<Name extends Variant> = Readonly<Record<Name, Cost>>;
 export type Round = Costs<Variant>;
 
-const VARIANTS: readonly Variant[] = ['update', 'bare update', 'replay', 'bulk', 'bare bulk'];
+const VARIANTS: readonly Variant[] = ['update', 'bare update', 'replay', 'bulk', 'bare bulk', 'differing bulk'];
 
 const FIGURES: Readonly<Record<keyof Cost, string>> = {
   elapsed: 'time',
@@ -27,6 +27,7 @@ const FIGURES: Readonly<Record<keyof Cost, string>> = {
 const COMPARED: Readonly<Partial<Record<TargetName, readonly [Variant, Variant]>>> = {
   'update-bare': ['update', 'bare update'],
   'bulk-bare': ['bulk', 'bare bulk'],
+  'bulk-differing': ['differing bulk', 'bulk'],
   'replay-first': ['replay', 'update'],
 };
 

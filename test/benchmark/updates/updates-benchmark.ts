@@ -108,6 +108,7 @@ class Updates {
     return this.takeTurns(turns, {
       bulk: () => times(BULKS_PER_TURN, () => this.bulk(this.request(BULK))),
       'bare bulk': () => times(BULKS_PER_TURN, () => this.bareUpdate(BULK, this.lastResult.bulk)),
+      'differing bulk': () => times(BULKS_PER_TURN, () => this.differingBulk(this.request(BULK))),
     });
   }
 
@@ -154,6 +155,16 @@ class Updates {
     };
   }
 
+  private differingBulk(one: UpdateRequest): () => Promise<void> {
+    const updates = one.ids.map((id, index) => {
+      const [classification, description] = [(one.classification + index) % 4, `${one.description} ${index}`];
+      return { id, patch: patchOf({ classification, description }) };
+    });
+    return async () => {
+      await this.api.patch('/v1/inventory/assets', one.key, { updates }, 'first');
+    };
+  }
+
   private bareUpdate(count: number, response: string): () => Promise<void> {
     const { ids, classification, description } = this.request(count);
     return () => this.bare.update(ids, classification, description, response);
@@ -167,7 +178,7 @@ interface UpdateRequest {
   readonly description: string;
 }
 
-const patchOf = ({ classification, description }: UpdateRequest): object => ({
+const patchOf = ({ classification, description }: Pick<UpdateRequest, 'classification' | 'description'>): object => ({
   classification: CLASSIFICATIONS[classification],
   description,
 });

@@ -1,4 +1,4 @@
-import { type Member, type NamedEnum, check, fromText, member } from './member';
+import { type Member, type NamedEnum, NotBeside, check, fromText, member } from './member';
 
 const MAX_VALUES = 16;
 
@@ -54,14 +54,6 @@ export function ChoiceList(
       isValid: isListed,
       message: `must be 1 to ${MAX_VALUES} distinct values of ${list.enum.join(', ')}, separated by commas`,
     }),
-    ...(notWith === undefined ? [] : [notBeside(notWith)]),
+    ...(notWith === undefined ? [] : [NotBeside([notWith])]),
   );
 }
-
-/** Refuses a parameter beside another one. */
-const notBeside = (other: string): PropertyDecorator =>
-  check({
-    code: 'format',
-    isValid: (_, query) => query[other] === undefined,
-    message: `and ${other} must not be sent together`,
-  });

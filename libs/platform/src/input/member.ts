@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsOptional, ValidateBy } from 'class-validator';
+import { IsOptional, ValidateBy, ValidateIf } from 'class-validator';
 import type { namedEnum } from '../openapi/api-schema.decorator';
 
 export type NamedEnum = ReturnType<typeof namedEnum>;
@@ -12,6 +12,8 @@ export interface Member {
   readonly example?: unknown;
   /** Such a member must be there, and not be null. Any other may be absent. */
   readonly required?: boolean;
+  /** Such a member must be there unless the named one is. */
+  readonly requiredWithout?: string;
   /** True for members of a body that may be null. A null passes every check. */
   readonly nullable?: boolean;
 }
@@ -21,12 +23,12 @@ export const TEXTS = 'texts';
 
 /** Documents a member, and says how it is converted and checked. */
 export function member(
-  { required = false, ...schema }: Member & Readonly<Record<string, unknown>>,
+  { required = false, requiredWithout, ...schema }: Member & Readonly<Record<string, unknown>>,
   ...reading: readonly PropertyDecorator[]
 ): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ ...schema, required } as ApiPropertyOptions),
-    required ? presence() : IsOptional(),
+    ...presence(required, requiredWithout),
     ...reading,
   );
 }
@@ -74,8 +76,22 @@ export function checkEntries(isValid: (entry: unknown) => boolean, message: stri
   );
 }
 
-const presence = (): PropertyDecorator =>
-  ValidateBy({
+/** Refuses a member beside others. */
+export const NotBeside = (others: readonly string[]): PropertyDecorator =>
+  check({
+    code: 'format',
+    isValid: (_, object) => others.every((other) => object[other] == null),
+    message: `and ${others.join(' or ')} must not be sent together`,
+  });
+
+/** Says when a member is checked, and when it must be there. */
+function presence(required: boolean, unless?: string): PropertyDecorator[] {
+  if (!required && unless === undefined) return [IsOptional()];
+  const isNeeded = ValidateBy({
     name: 'required',
     validator: { validate: (value) => value != null, defaultMessage: () => '$property is required' },
   });
+  return unless === undefined
+    ? [isNeeded]
+    : [isNeeded, ValidateIf((body: Readonly<Record<string, unknown>>, value) => value != null || body[unless] == null)];
+}

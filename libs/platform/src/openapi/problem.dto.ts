@@ -13,6 +13,7 @@ const FAULT_CODES = [
   'range',
   'choice',
   'readonly',
+  'ambiguous',
   'diverged',
   'purged',
   'archived',

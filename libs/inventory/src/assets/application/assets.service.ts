@@ -3,25 +3,24 @@ import {
   type AssetId,
   type Expand,
   type HistoryEntry,
-  type InputFault,
+  InputFaults,
   type Page,
   type PageRequest,
   type ReadScope,
-  type Tag,
-  ValidationFailed,
   type WorkspaceId,
 } from '#libs/kernel';
 import type { ChangeAuthor } from '#libs/audit';
 import { type Asset, AssetChangedMeanwhile, AssetNotFound, AssetNotWritable } from '../domain/asset';
 import { type AssetFilter, SubKeyInconsistent, isConsistent } from '../domain/asset-filter';
+import { type PatchedAsset, type SentPatch, applyPatch, findNamed, patchFieldsOf } from '../domain/asset-patch';
+import { AssetRepository } from '../domain/asset-repository.port';
 import {
-  type AssetPatch,
   type BulkUpdate,
   type BulkUpdateSummary,
-  applyPatch,
-  patchFieldsOf,
-} from '../domain/asset-patch';
-import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
+  type FailedUpdate,
+  type SentUpdate,
+  isMet,
+} from '../domain/bulk-update';
 
 @Injectable()
 export class AssetsService {
@@ -63,74 +62,65 @@ export class AssetsService {
   async update(
     workspaceId: WorkspaceId,
     id: AssetId,
-    patch: AssetPatch,
+    sent: SentPatch,
     isExpected: (version: number) => boolean,
     author: ChangeAuthor,
   ): Promise<Asset> {
-    const locked = await this.assets.lock(workspaceId, [id], patch);
-    const wanted = wantedTags(patch, locked, '');
+    const locked = await this.assets.lock(workspaceId, [id], [sent]);
+    const faults = new InputFaults();
+    const patch = findNamed(sent, locked, [], faults);
+    faults.throwAny();
     const [asset] = locked.assets;
     if (!asset) throw new AssetNotFound();
-    assertWritable([asset]);
+    if (asset.type === 'EMPLOYEE') throw new AssetNotWritable([id]);
     if (!isExpected(asset.version)) throw new AssetChangedMeanwhile();
-    const patched = applyPatch(asset, patch, wanted, locked.lockedAt);
-    await this.assets.update(workspaceId, patch, [patched], author);
+    const patched = applyPatch(asset, patch, locked.lockedAt);
+    await this.assets.update(workspaceId, [patched], author);
     return patched.asset;
   }
 
   /**
-   * Runs within a unit of work, all or nothing. Ids without an asset are counted as failed. A dry run makes the same checks
-   * and writes nothing.
+   * Runs within a unit of work, all or nothing but for the failures of the summary. A dry run makes the same checks and
+   * writes nothing.
    * @throws `validation_failed`, and `resource_not_writable` when one of the assets is an employee
    */
   async updateMany(
     workspaceId: WorkspaceId,
-    { ids: sent, patch, isDryRun }: BulkUpdate,
+    { updates, onlyIf, isDryRun }: BulkUpdate,
     author: ChangeAuthor,
   ): Promise<BulkUpdateSummary> {
-    const ids = [...new Set(sent)];
-    const locked = await this.assets.lock(workspaceId, ids, patch);
-    const wanted = wantedTags(patch, locked, '/patch');
-    assertWritable(locked.assets, sent);
-    const patched = locked.assets.map((asset) => applyPatch(asset, patch, wanted, locked.lockedAt));
-    if (!isDryRun) await this.assets.update(workspaceId, patch, patched, author);
-    const found = new Set(patched.map(({ asset }) => asset.id));
+    const wanted = new Map(updates.map((update) => [update.id, update]));
+    const sent = new Map(updates.map(({ patch, patchAt }) => [patch, patchAt]));
+    const locked = await this.assets.lock(workspaceId, [...wanted.keys()], [...sent.keys()]);
+    const faults = new InputFaults();
+    const patches = new Map([...sent].map(([patch, place]) => [patch, findNamed(patch, locked, place, faults)]));
+    faults.throwAny();
+    assertNoEmployee(locked.assets, updates);
+    const found = new Map(locked.assets.map((asset) => [asset.id, asset]));
+    const failures: FailedUpdate[] = [];
+    const patched: PatchedAsset[] = [];
+    for (const { id, patch } of wanted.values()) {
+      const asset = found.get(id);
+      if (!asset) failures.push({ id, code: 'not_found' });
+      else if (!isMet(onlyIf, asset)) failures.push({ id, code: 'condition_failed' });
+      else patched.push(applyPatch(asset, patches.get(patch) ?? {}, locked.lockedAt));
+    }
+    if (!isDryRun) await this.assets.update(workspaceId, patched, author);
     const changes = patched.flatMap(({ change }) => change ?? []);
     return {
-      updated: found.size,
-      notFound: ids.filter((id) => !found.has(id)),
+      updated: patched.length,
+      failures,
       changes: isDryRun ? changes.map((change) => ({ id: change.assetId, fields: patchFieldsOf(change) })) : null,
     };
   }
 }
 
-/** Returns the tags for the patch's keys. @throws `validation_failed` for an owner or keys that cannot be set */
-function wantedTags(patch: AssetPatch, { ownerIsEmployee, tagKeys }: LockedAssets, pointer: string): Tag[] {
-  const faults: InputFault[] = [];
-  if (!ownerIsEmployee) {
-    const detail = 'ownerId is not a visible employee of the workspace.';
-    faults.push({ pointer: `${pointer}/ownerId`, code: 'unknown', detail });
-  }
-  const tags = new Map<string, Tag>();
-  for (const [index, key] of (patch.tags ?? []).entries()) {
-    const tagKey = tagKeys.find((one) => one.key === key);
-    const at = `${pointer}/tags/${index}/key`;
-    if (!tagKey) faults.push({ pointer: at, code: 'unknown', detail: 'The workspace has no such tag key.' });
-    else if (tagKey.platform)
-      faults.push({ pointer: at, code: 'readonly', detail: 'The platform manages this tag key.' });
-    else tags.set(key, { key, value: tagKey.value ?? '', readOnly: false });
-  }
-  if (faults.length > 0) throw new ValidationFailed(faults);
-  return [...tags.values()];
-}
-
-/** `sent`: the ids of a bulk update, whose places are told. */
-function assertWritable(assets: readonly Asset[], sent: readonly AssetId[] = []): void {
-  const employees = assets.filter(({ type }) => type === 'EMPLOYEE').map(({ id }) => id);
-  if (employees.length === 0) return;
+function assertNoEmployee(assets: readonly Asset[], updates: readonly SentUpdate[]): void {
+  const employees = new Set(assets.filter(({ type }) => type === 'EMPLOYEE').map(({ id }) => id));
+  if (employees.size === 0) return;
   const detail = 'Employees cannot be updated.';
-  const faults = sent.flatMap((id, place) =>
-    employees.includes(id) ? [{ pointer: `/ids/${place}`, code: 'readonly', detail }] : [],
+  const faults = updates.flatMap(({ id, idAt }) =>
+    employees.has(id) ? [{ pointer: `/${idAt.join('/')}`, code: 'readonly', detail }] : [],
   );
-  throw new AssetNotWritable(employees, faults);
+  throw new AssetNotWritable([...employees], faults);
 }

@@ -1,7 +1,7 @@
-import type { AssetId, Tag } from '#libs/kernel';
+import { type AssetId, type InputFaults, type Place, type Tag } from '#libs/kernel';
 import type { Asset, Classification } from './asset';
 import type { AssetChange, FieldChange } from '#libs/audit';
-import { byCodePoints } from '../../tag-keys/domain/tag-key';
+import { type TagKey, byCodePoints } from '../../tag-keys/domain/tag-key';
 
 /**
  * The governance fields of an update. An absent field stays unchanged and null clears it. A cleared classification
@@ -11,11 +11,58 @@ export interface AssetPatch {
   readonly classification?: Classification | null;
   readonly description?: string | null;
   readonly ownerId?: AssetId | null;
-  /** Keys as sent. They replace the asset's customer tags; platform tags stay. */
-  readonly tags?: readonly string[];
+  /** They replace the asset's customer tags; platform tags stay. */
+  readonly tags?: readonly Tag[];
 }
 
 export type PatchField = keyof AssetPatch;
+
+/** A patch as it was sent. It names its owner and its tags. */
+export interface SentPatch extends Omit<AssetPatch, 'tags'> {
+  /** Instead of `ownerId`, without white space around it. */
+  readonly ownerEmail?: string;
+  /** Keys as sent. */
+  readonly tags?: readonly string[];
+}
+
+/** What of the names in patches exists in the workspace. */
+export interface KnownNames {
+  /** Those of the patches' owners that are visible employees. */
+  readonly employees: ReadonlySet<AssetId>;
+  /** The visible employees of each address, two at most. */
+  readonly byEmail: ReadonlyMap<string, readonly AssetId[]>;
+  readonly tagKeys: ReadonlyMap<string, Omit<TagKey, 'createdAt'>>;
+}
+
+/** Finds the owner and the tags that a patch names. Adds a fault for each that cannot be set. */
+export function findNamed(
+  { ownerEmail, tags, ...fields }: SentPatch,
+  known: KnownNames,
+  place: Place,
+  faults: InputFaults,
+): AssetPatch {
+  if (fields.ownerId && !known.employees.has(fields.ownerId)) {
+    faults.addMember([...place, 'ownerId'], 'unknown', 'is not a visible employee of the workspace.');
+  }
+  const [ownerId, ...others] = (ownerEmail !== undefined && known.byEmail.get(ownerEmail)) || [];
+  if (ownerEmail !== undefined && !ownerId) {
+    faults.addMember([...place, 'ownerEmail'], 'unknown', 'is of no visible employee of the workspace.');
+  } else if (others.length > 0) {
+    faults.addMember([...place, 'ownerEmail'], 'ambiguous', 'is of several visible employees of the workspace.');
+  }
+  const wanted = new Map<string, Tag>();
+  for (const [index, key] of (tags ?? []).entries()) {
+    const tagKey = known.tagKeys.get(key);
+    if (tagKey && !tagKey.platform) wanted.set(key, { key, value: tagKey.value ?? '', readOnly: false });
+    else {
+      const [code, what] = tagKey
+        ? ['readonly', 'is a tag key of the platform.']
+        : ['unknown', 'is no tag key of the workspace.'];
+      faults.addMember([...place, 'tags', index, 'key'], code, what);
+    }
+  }
+  return { ...fields, ...(ownerId && { ownerId }), ...(tags && { tags: [...wanted.values()] }) };
+}
 
 /** Returns the members of the patch that changed the asset. An owner with a new source counts as a new owner. */
 export function patchFieldsOf({ fields }: AssetChange): PatchField[] {
@@ -23,40 +70,15 @@ export function patchFieldsOf({ fields }: AssetChange): PatchField[] {
   return [...new Set(changed as PatchField[])];
 }
 
-/** One patch for many assets. */
-export interface BulkUpdate {
-  /** As sent: one that is given twice counts once. */
-  readonly ids: readonly AssetId[];
-  /** Without tags. */
-  readonly patch: AssetPatch;
-  /** True checks everything and writes nothing. */
-  readonly isDryRun: boolean;
-}
-
-export interface BulkUpdateSummary {
-  /** Number of existing assets, to which the patch was applied. */
-  readonly updated: number;
-  /** The other ids: unknown, hidden, deleted or another workspace's. */
-  readonly notFound: readonly AssetId[];
-  /** The assets that a dry run would change; null when it was none. */
-  readonly changes: readonly WouldChange[] | null;
-}
-
-/** An asset that a dry run would change. */
-export interface WouldChange {
-  readonly id: AssetId;
-  /** The members of the patch that make the difference. */
-  readonly fields: readonly PatchField[];
-}
-
 /** A patched asset and its changes. `change` is null when nothing changed. */
 export interface PatchedAsset {
   readonly asset: Asset;
+  readonly patch: AssetPatch;
   readonly change: AssetChange | null;
 }
 
-/** Applies a patch to one asset. `wanted` holds the tags for the patch's keys, `now` becomes the time of the update. */
-export function applyPatch(asset: Asset, patch: AssetPatch, wanted: readonly Tag[], now: Date): PatchedAsset {
+/** Applies a patch to one asset. `now` becomes the time of the update. */
+export function applyPatch(asset: Asset, patch: AssetPatch, now: Date): PatchedAsset {
   const { classification, description, ownerId, tags } = patch;
   const patched: Asset = {
     ...asset,
@@ -64,13 +86,13 @@ export function applyPatch(asset: Asset, patch: AssetPatch, wanted: readonly Tag
     ...(description === undefined ? {} : { description: description || null }),
     // Replaces the earlier source: an owner set through the API reads API.
     ...(ownerId === undefined ? {} : { ownerId, ownerSource: ownerId === null ? null : 'API' }),
-    ...(tags === undefined ? {} : { tags: withCustomerTags(asset.tags, wanted) }),
+    ...(tags === undefined ? {} : { tags: withCustomerTags(asset.tags, tags) }),
   };
   const fields = changedFields(asset, patched);
-  if (Object.keys(fields).length === 0) return { asset, change: null };
+  if (Object.keys(fields).length === 0) return { asset, patch, change: null };
   // A clock that was set back never makes an update older than the one before.
   const updatedAt = now > asset.updatedAt ? now : asset.updatedAt;
-  return { asset: { ...patched, updatedAt, version: asset.version + 1 }, change: { assetId: asset.id, fields } };
+  return { asset: { ...patched, updatedAt, version: asset.version + 1 }, patch, change: { assetId: asset.id, fields } };
 }
 
 function withCustomerTags(tags: readonly Tag[], wanted: readonly Tag[]): Tag[] {

@@ -14,17 +14,12 @@ import type { Asset } from './asset';
 import type { ChangeAuthor } from '#libs/audit';
 import type { CategoryKey } from './asset-category';
 import type { AssetFilter } from './asset-filter';
-import type { AssetPatch, PatchedAsset } from './asset-patch';
-import type { TagKey } from '../../tag-keys/domain/tag-key';
+import type { KnownNames, PatchedAsset, SentPatch } from './asset-patch';
 
-/** Locked assets, and the data that the patch refers to. */
-export interface LockedAssets {
+/** Locked assets, and what of the names in the patches exists. */
+export interface LockedAssets extends KnownNames {
   /** The requested assets that exist, each once. */
   readonly assets: readonly Asset[];
-  /** True when the patch names no owner, or a visible employee of the workspace. */
-  readonly ownerIsEmployee: boolean;
-  /** The patch's tag keys that exist in the workspace. */
-  readonly tagKeys: readonly Omit<TagKey, 'createdAt'>[];
   /** A time at which the locks were held. */
   readonly lockedAt: Date;
 }
@@ -66,16 +61,15 @@ export abstract class AssetRepository {
    * Locks the assets with these ids until the unit of work ends. All updates lock in the same order, so they cannot
    * deadlock.
    */
-  abstract lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets>;
+  abstract lock(
+    workspaceId: WorkspaceId,
+    ids: readonly AssetId[],
+    patches: readonly SentPatch[],
+  ): Promise<LockedAssets>;
 
   /**
    * Writes the patched fields of locked assets in the same unit of work, with one audit event for each changed asset.
    * From then on imports keep these fields, changed or not.
    */
-  abstract update(
-    workspaceId: WorkspaceId,
-    patch: AssetPatch,
-    patched: readonly PatchedAsset[],
-    author: ChangeAuthor,
-  ): Promise<void>;
+  abstract update(workspaceId: WorkspaceId, patched: readonly PatchedAsset[], author: ChangeAuthor): Promise<void>;
 }

@@ -1,12 +1,7 @@
 import { example } from '#libs/platform/openapi';
 import { type AssetPageDto, BUCKET, EMPLOYEE } from './asset.dto';
-import type {
-  AssetMetadataMergePatchDto,
-  AssetMetadataPatchDto,
-  BulkUpdateDto,
-  BulkUpdateMergePatchDto,
-  BulkUpdateSummaryDto,
-} from './asset-patch.dto';
+import type { AssetMetadataMergePatchDto, AssetMetadataPatchDto } from './asset-patch.dto';
+import type { BulkUpdateDto, BulkUpdateMergePatchDto, BulkUpdateSummaryDto } from './bulk-update.dto';
 
 export const ASSET_EXAMPLES = {
   cloud: { summary: 'A storage bucket', value: BUCKET },
@@ -31,6 +26,7 @@ export const ASSET_PATCH_EXAMPLES = {
     description: BUCKET.description,
     tags: [{ key: 'env' }],
   }),
+  byEmail: example<AssetMetadataPatchDto>('Set the owner by e-mail address', { ownerEmail: 'mei.tanaka@example.com' }),
   clear: example<AssetMetadataPatchDto>('Clear the description; null keeps the owner', {
     description: '',
     ownerId: null,
@@ -49,6 +45,13 @@ export const BULK_UPDATE_EXAMPLES = {
   classify: example<BulkUpdateDto>('Classify two assets', {
     ids: [BUCKET.id, '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13'],
     patch: { classification: 'CONFIDENTIAL' },
+  }),
+  differing: example<BulkUpdateDto>('Give two assets that have no owner one each', {
+    updates: [
+      { id: BUCKET.id, patch: { ownerEmail: 'mei.tanaka@example.com', tags: [{ key: 'env' }] } },
+      { id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13', patch: { ownerId: EMPLOYEE.id } },
+    ],
+    onlyIf: { hasOwner: false },
   }),
   tried: example<BulkUpdateDto>('Try an update and write nothing', {
     ids: [BUCKET.id],

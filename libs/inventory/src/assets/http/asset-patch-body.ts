@@ -1,32 +1,69 @@
-import { assetId } from '#libs/kernel';
+import { type AssetId, InputFaults, type Place, assetId } from '#libs/kernel';
 import type { JsonMediaType } from '#libs/platform/http';
-import type { AssetPatch, BulkUpdate, BulkUpdateSummary } from '../domain/asset-patch';
-import type { AssetMetadataPatchDto, BulkPatchDto, BulkUpdateDto, BulkUpdateSummaryDto } from './asset-patch.dto';
+import type { SentPatch } from '../domain/asset-patch';
+import type { BulkUpdate, BulkUpdateSummary, FailedUpdate, SentUpdate } from '../domain/bulk-update';
+import type { AssetMetadataPatchDto } from './asset-patch.dto';
+import type { BulkEntryDto, BulkUpdateDto, BulkUpdateSummaryDto } from './bulk-update.dto';
 
-export function toAssetPatch({ tags, ...fields }: AssetMetadataPatchDto, mediaType: JsonMediaType): AssetPatch {
-  const wanted = tags === null && clearsByNull(mediaType) ? [] : tags?.map(({ key }) => key);
-  return { ...(wanted && { tags: wanted }), ...toGovernancePatch(fields, mediaType) };
+/** @throws `validation_failed` when two members name the owner */
+export function toAssetPatch(body: AssetMetadataPatchDto, mediaType: JsonMediaType): SentPatch {
+  const faults = new InputFaults();
+  const patch = toPatch(body, mediaType, [], faults);
+  faults.throwAny();
+  return patch;
 }
 
-export function toBulkUpdate({ ids, patch, dryRun }: BulkUpdateDto, mediaType: JsonMediaType): BulkUpdate {
-  return { ids: ids.map(assetId), patch: toGovernancePatch(patch, mediaType), isDryRun: dryRun ?? false };
+/** @throws `validation_failed` when two members name an owner, and when two entries name an asset */
+export function toBulkUpdate(body: BulkUpdateDto, mediaType: JsonMediaType): BulkUpdate {
+  const faults = new InputFaults();
+  const updates = body.updates ? toUpdates(body.updates, mediaType, faults) : toEqualUpdates(body, mediaType, faults);
+  faults.throwAny();
+  return { updates, onlyIf: body.onlyIf ?? {}, isDryRun: body.dryRun ?? false };
 }
 
-export function toBulkUpdateSummaryDto({ updated, notFound, changes }: BulkUpdateSummary): BulkUpdateSummaryDto {
+const DETAILS: Readonly<Record<FailedUpdate['code'], string>> = {
+  not_found: 'No asset has this id.',
+  condition_failed: 'The asset does not match onlyIf.',
+};
+
+export function toBulkUpdateSummaryDto({ updated, failures, changes }: BulkUpdateSummary): BulkUpdateSummaryDto {
   return {
     successfulUpdates: updated,
-    failedUpdates: notFound.length,
-    failures: notFound.map((id) => ({ id, code: 'not_found', detail: 'No asset has this id.' })),
+    failedUpdates: failures.length,
+    failures: failures.map(({ id, code }) => ({ id, code, detail: DETAILS[code] })),
     ...(changes === null ? {} : { changes }),
   };
 }
 
-/** In a merge patch (RFC 7396) null removes. In plain JSON many client libraries send null for unset members. */
-const clearsByNull = (mediaType: JsonMediaType): boolean => mediaType === 'application/merge-patch+json';
+function toUpdates(entries: readonly BulkEntryDto[], mediaType: JsonMediaType, faults: InputFaults): SentUpdate[] {
+  const seen = new Set<AssetId>();
+  return entries.map((entry, index) => {
+    const [id, idAt, patchAt] = [assetId(entry.id), ['updates', index, 'id'], ['updates', index, 'patch']];
+    if (seen.has(id)) faults.addMember(idAt, 'duplicated', 'is given more than once.');
+    seen.add(id);
+    return { id, idAt, patch: toPatch(entry.patch, mediaType, patchAt, faults), patchAt };
+  });
+}
 
-function toGovernancePatch({ tags: _, ...fields }: BulkPatchDto, mediaType: JsonMediaType): AssetPatch {
-  const isSent = ([, value]: [string, unknown]): boolean =>
-    value !== undefined && (value !== null || clearsByNull(mediaType));
-  const { description, ...sent } = Object.fromEntries(Object.entries(fields).filter(isSent)) as AssetPatch;
-  return { ...sent, ...(description !== undefined && { description: description || null }) };
+function toEqualUpdates({ ids, patch }: BulkUpdateDto, mediaType: JsonMediaType, faults: InputFaults): SentUpdate[] {
+  const patchAt = ['patch'];
+  // A null of tags counts as absent here, in a merge patch too.
+  const shared = toPatch({ ...patch, tags: undefined }, mediaType, patchAt, faults);
+  return (ids ?? []).map((id, index) => ({ id: assetId(id), idAt: ['ids', index], patch: shared, patchAt }));
+}
+
+function toPatch(sent: AssetMetadataPatchDto, mediaType: JsonMediaType, place: Place, faults: InputFaults): SentPatch {
+  const { ownerEmail, tags, ...others } = sent;
+  // In a merge patch (RFC 7396) null removes. In plain JSON many client libraries send null for unset members.
+  const isSent = <Value>(value: Value | null | undefined): value is Value | null =>
+    value !== undefined && (value !== null || mediaType === 'application/merge-patch+json');
+  if (isSent(others.ownerId) && isSent(ownerEmail)) {
+    faults.addMember([...place, 'ownerEmail'], 'format', 'and ownerId must not be sent together.');
+  }
+  const fields = Object.fromEntries(Object.entries(others).filter(([, value]) => isSent(value))) as SentPatch;
+  return {
+    ...fields,
+    ...(isSent(ownerEmail) && (ownerEmail === null ? { ownerId: null } : { ownerEmail: ownerEmail.trim() })),
+    ...(isSent(tags) && { tags: (tags ?? []).map(({ key }) => key) }),
+  };
 }

@@ -1,17 +1,5 @@
-import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
-import {
-  Choice,
-  Flag,
-  Nested,
-  NestedList,
-  ReadOnlyMembers,
-  Refused,
-  STORABLE,
-  Text,
-  Uuid,
-  Uuids,
-} from '#libs/platform/input';
-import { ApiObject, openEnum } from '#libs/platform/openapi';
+import { Choice, Flag, NestedList, ReadOnlyMembers, STORABLE, Text, Uuid } from '#libs/platform/input';
+import { ApiObject } from '#libs/platform/openapi';
 import type { Classification } from '../domain/asset';
 import { CLASSIFICATION } from './asset.dto';
 
@@ -53,7 +41,7 @@ export class TagPatchDto {
 
 /** The governance fields that single and bulk updates share. */
 @ReadOnlyMembers(READABLE)
-class GovernancePatchDto {
+export class GovernancePatchDto {
   @Choice({ nullable: true, list: CLASSIFICATION, description: 'Data classification.', example: 'INTERNAL' })
   classification?: Classification | null;
 
@@ -72,6 +60,16 @@ class GovernancePatchDto {
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   })
   ownerId?: string | null;
+
+  @Text({
+    nullable: true,
+    pattern: STORABLE,
+    maxLength: 256,
+    description:
+      'Instead of `ownerId`: the e-mail address of the one visible employee who has it. Letter case and white space around it do not matter. An address of nobody, or of several, is refused.',
+    example: 'mei.tanaka@example.com',
+  })
+  ownerEmail?: string | null;
 }
 
 /** Specification, PATCH /v1/inventory/assets/{id}: the governance fields, each optional. */
@@ -100,131 +98,3 @@ export class AssetMetadataPatchDto extends GovernancePatchDto {
   additionalProperties: false,
 })
 export class AssetMetadataMergePatchDto extends AssetMetadataPatchDto {}
-
-@ApiObject({
-  name: 'BulkPatch',
-  description: 'The fields to change, without tags. A field that is absent or null stays as it is.',
-  additionalProperties: false,
-})
-export class BulkPatchDto extends GovernancePatchDto {
-  @Refused({
-    reason: 'cannot be updated in bulk.',
-    description: 'Must be absent or null: tags cannot be updated in bulk.',
-    example: null,
-  })
-  tags?: null;
-}
-
-@ApiObject({
-  name: 'BulkMergePatch',
-  description:
-    'The fields to change as a merge patch (RFC 7396), without tags. A null clears a field; an absent field stays as it is.',
-  additionalProperties: false,
-})
-export class BulkMergePatchDto extends BulkPatchDto {}
-
-/** Specification, bulk: the same patch for up to a hundred assets. */
-@ApiObject({
-  name: 'BulkUpdateRequest',
-  description: 'One patch for up to 100 assets. A field that is null stays as it is. Any other field is refused.',
-  additionalProperties: false,
-})
-export class BulkUpdateDto {
-  @Uuids({
-    required: true,
-    minItems: 1,
-    maxItems: 100,
-    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
-    description: 'Ids of the assets to update. An id that is given twice counts once.',
-  })
-  ids!: string[];
-
-  @Nested({
-    required: true,
-    type: BulkPatchDto,
-    description: 'The change, the same for each asset.',
-  })
-  patch!: BulkPatchDto;
-
-  @Flag({
-    nullable: true,
-    description: 'True: checks the update and returns what would change, but writes nothing.',
-    example: false,
-  })
-  dryRun?: boolean | null;
-}
-
-@ApiObject({
-  name: 'BulkUpdateMergePatch',
-  description: 'One merge patch (RFC 7396) for up to 100 assets. A null clears a field. Any other field is refused.',
-  additionalProperties: false,
-})
-export class BulkUpdateMergePatchDto extends BulkUpdateDto {
-  @Nested({
-    required: true,
-    type: BulkMergePatchDto,
-    description: 'The change, the same for each asset.',
-  })
-  declare patch: BulkMergePatchDto;
-}
-
-@ApiObject({ name: 'BulkUpdateFailure', description: 'An id whose asset was not updated.' })
-export class BulkUpdateFailureDto {
-  @ApiProperty({
-    format: 'uuid',
-    description: 'The id, in lower case.',
-    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13',
-  })
-  id!: string;
-
-  @ApiProperty(openEnum(['not_found'], 'The reason, for programs.'))
-  code!: string;
-
-  @ApiProperty({ maxLength: 1000, description: 'The reason, for people.', example: 'No asset has this id.' })
-  detail!: string;
-}
-
-@ApiObject({ name: 'BulkUpdateChange', description: 'An asset that the update would change.' })
-export class BulkUpdateChangeDto {
-  @ApiProperty({
-    format: 'uuid',
-    description: 'The id, in lower case.',
-    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
-  })
-  id!: string;
-
-  @ApiProperty({
-    type: 'array',
-    items: openEnum(['classification', 'description', 'ownerId'], 'A member of the patch.'),
-    minItems: 1,
-    maxItems: 16,
-    description: 'The members of the patch that would change it.',
-    example: ['ownerId'],
-  })
-  fields!: readonly string[];
-}
-
-const COUNT = { type: 'integer', minimum: 0, maximum: 100, example: 1 } as const;
-
-@ApiObject({ name: 'BulkUpdateSummary', description: 'How many of the distinct ids were updated, and which were not.' })
-export class BulkUpdateSummaryDto {
-  @ApiProperty({ ...COUNT, description: 'Distinct ids that were updated.' })
-  successfulUpdates!: number;
-
-  @ApiProperty({ ...COUNT, description: 'Distinct ids that were not updated.' })
-  failedUpdates!: number;
-
-  @ApiProperty({
-    type: [BulkUpdateFailureDto],
-    maxItems: 100,
-    description: 'One entry for each id that was not updated.',
-  })
-  failures!: BulkUpdateFailureDto[];
-
-  @ApiPropertyOptional({
-    type: [BulkUpdateChangeDto],
-    maxItems: 100,
-    description: 'Only of a dry run: one entry for each asset that would change.',
-  })
-  changes?: readonly BulkUpdateChangeDto[];
-}

@@ -37,13 +37,8 @@ import {
   BULK_UPDATE_EXAMPLES,
 } from './asset-examples';
 import { toAssetPatch, toBulkUpdate, toBulkUpdateSummaryDto } from './asset-patch-body';
-import {
-  AssetMetadataMergePatchDto,
-  AssetMetadataPatchDto,
-  BulkUpdateDto,
-  BulkUpdateMergePatchDto,
-  BulkUpdateSummaryDto,
-} from './asset-patch.dto';
+import { AssetMetadataMergePatchDto, AssetMetadataPatchDto } from './asset-patch.dto';
+import { BulkUpdateDto, BulkUpdateMergePatchDto, BulkUpdateSummaryDto } from './bulk-update.dto';
 import { ASSET_ID, AssetQueryDto } from './asset-query.dto';
 
 const RESOURCE = 'assets';
@@ -170,7 +165,7 @@ export class AssetsController {
     operationId: 'updateAssets',
     summary: 'Update the governance metadata of up to 100 assets',
     description:
-      'Needs `inventory:write` (or `all:write`). Applies one patch to every id in one transaction. Ids without a visible asset are counted as failed. If one id is an employee, nothing is applied. Tags and `If-Match` are refused.',
+      'Needs `inventory:write` (or `all:write`). Applies one patch to every id (`ids` and `patch`, without tags), or a patch to each (`updates`), in one transaction. Ids without a visible asset are counted as failed, and so are assets that do not match `onlyIf`. If one id is an employee, nothing is applied. `If-Match` is refused.',
   })
   @Idempotent()
   @ApiWrite({

@@ -1,27 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import type {
-  AssetId,
-  Change,
-  ChangePage,
-  Expand,
-  FeedStart,
-  HistoryEntry,
-  Page,
-  PageRequest,
-  ReadScope,
-  WorkspaceId,
+import {
+  type AssetId,
+  type Change,
+  type ChangePage,
+  type Expand,
+  type FeedStart,
+  type HistoryEntry,
+  type Page,
+  type PageRequest,
+  type ReadScope,
+  type WorkspaceId,
+  assetId,
 } from '#libs/kernel';
-import { type BoundStatement, Database, bind, prepared } from '#libs/platform/database';
+import { type BoundStatement, Database, type TextRow, bind, prepared } from '#libs/platform/database';
 import { ChangeFeed, History, entriesOf, feedStatement, takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
 import type { CategoryKey } from '../domain/asset-category';
 import { type AssetFilter, typesOf } from '../domain/asset-filter';
 import { AuditRecorder, type ChangeAuthor } from '#libs/audit';
-import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
+import type { PatchedAsset, SentPatch } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
 import { ASSET_COLUMNS, EXPANDED_ASSET_COLUMNS, SELECTED, subKeyOf, toAsset, toExpandedAsset } from './asset.row';
 import { ASSET_LIST, EXPANDED_ASSET_LIST, wantedAssets } from './asset-list';
-import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
+import { apiSetBits, lockStatements, markStatement, updateStatements } from './asset-update-statements';
 
 const findSelecting = (columns: string): string =>
   `SELECT ${columns} FROM asset AS page WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`;
@@ -73,42 +74,41 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return this.feed.read(scope, { statement: FEED, toItem: toAsset, kinds }, start, size);
   }
 
-  async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {
-    const statements = lockStatements(workspaceId, ids, patch);
-    const [assets = [], [[lockedAt] = []] = [], ...found] = await this.database.run({ workspaceId }, statements);
-    const owners = patch.ownerId ? (found.shift() ?? []) : [];
-    const [tagKeys = []] = found;
+  async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patches: readonly SentPatch[]): Promise<LockedAssets> {
+    const { assets, time, ...names } = lockStatements(workspaceId, ids, patches);
+    const wanted = Object.entries(names).flatMap(([part, statement]) => (statement ? [{ part, statement }] : []));
+    const statements = [assets, time, ...wanted.map(({ statement }) => statement)];
+    const [locked = [], [[lockedAt] = []] = [], ...found] = await this.database.run({ workspaceId }, statements);
+    const rowsOf = (part: keyof typeof names): readonly TextRow[] =>
+      found[wanted.findIndex((one) => one.part === part)] ?? [];
+    const byEmail = new Map<string, AssetId[]>();
+    for (const [email, id] of rowsOf('byEmail') as [string, string][]) {
+      byEmail.set(email, [...(byEmail.get(email) ?? []), assetId(id)]);
+    }
     return {
       lockedAt: new Date(Number(lockedAt)),
-      assets: assets.map(toAsset),
-      ownerIsEmployee: !patch.ownerId || owners.length > 0,
-      tagKeys: tagKeys.map(([key, value, platform]) => ({
-        key: key as string,
-        value: value ?? null,
-        platform: platform === 't',
-      })),
+      assets: locked.map(toAsset),
+      employees: new Set(rowsOf('employees').map(([id]) => assetId(id as string))),
+      byEmail,
+      tagKeys: new Map(rowsOf('tagKeys').map(toTagKey)),
     };
   }
 
-  async update(
-    workspaceId: WorkspaceId,
-    patch: AssetPatch,
-    patched: readonly PatchedAsset[],
-    author: ChangeAuthor,
-  ): Promise<void> {
-    if (apiSetBits(patch) === 0) return;
-    const kept = patched.filter(({ change }) => change === null).map(({ asset }) => asset.id);
-    const [first, ...others] = patched.filter(({ change }) => change !== null).map(({ asset }) => asset);
-    const changes = patched.flatMap(({ change }) => change ?? []);
+  async update(workspaceId: WorkspaceId, patched: readonly PatchedAsset[], author: ChangeAuthor): Promise<void> {
+    const kept = patched.filter(({ patch, change }) => change === null && apiSetBits(patch) > 0);
+    const changed = patched.filter(({ change }) => change !== null);
     const statements: BoundStatement[] = [];
-    if (kept.length > 0) statements.push(markStatement(workspaceId, patch, kept));
-    if (first) {
-      statements.push(updateStatement(workspaceId, patch, [first, ...others]));
-      if (patch.tags) statements.push(...tagStatements(workspaceId, first));
+    if (kept.length > 0) statements.push(markStatement(workspaceId, kept));
+    if (changed.length > 0) {
+      statements.push(...updateStatements(workspaceId, changed));
+      const changes = changed.flatMap(({ change }) => change ?? []);
       statements.push(this.audit.statement(workspaceId, author, changes));
       const { clientId, requestId } = author;
       this.database.writeLast({ workspaceId }, takeTicket(workspaceId, { type: 'API', clientId, requestId }));
     }
-    await this.database.write({ workspaceId }, statements);
+    if (statements.length > 0) await this.database.write({ workspaceId }, statements);
   }
 }
+
+const toTagKey = ([key, value, platform]: TextRow) =>
+  [key as string, { key: key as string, value: value ?? null, platform: platform === 't' }] as const;

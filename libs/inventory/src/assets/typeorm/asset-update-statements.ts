@@ -1,7 +1,6 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, GATE_IS_OPEN, bind, prepared } from '#libs/platform/database';
-import type { Asset } from '../domain/asset';
-import type { AssetPatch } from '../domain/asset-patch';
+import type { AssetPatch, PatchedAsset, SentPatch } from '../domain/asset-patch';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { EACH_WRITTEN_FIELD, EMPLOYEE, SELECTED } from './asset.row';
 
@@ -19,18 +18,28 @@ const LOCK = prepared(
  * hiding reads nothing that this update writes, so the result is as if the update came first. A lock would make each
  * such update wait for imports that contain the same person.
  */
-const FIND_EMPLOYEE = prepared(
-  'asset_find_employee',
+const FIND_EMPLOYEES = prepared(
+  'asset_find_employees',
   `
-    SELECT 1 FROM asset WHERE workspace_id = $1 AND public_id = $2::uuid AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL`,
+    SELECT public_id FROM asset
+     WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL`,
 );
 
-const WANTED_KEYS = `(SELECT key FROM jsonb_array_elements_text($2::jsonb) AS wanted (key))`;
+/** Two employees of each address are enough to tell that it is ambiguous. */
+const FIND_BY_EMAIL = prepared(
+  'asset_find_by_email',
+  `
+    SELECT wanted.email, public_id FROM jsonb_array_elements_text($2::jsonb) AS wanted (email)
+     CROSS JOIN LATERAL (
+       SELECT public_id FROM asset
+        WHERE workspace_id = $1 AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL AND char_length(email) <= 256
+          AND lower(email) = lower(wanted.email) LIMIT 2) AS employee`,
+);
 
 const FIND_TAG_KEYS = prepared(
   'tag_key_find',
   `
-    SELECT tag_key.key, value, platform FROM ${WANTED_KEYS} AS wanted
+    SELECT tag_key.key, value, platform FROM jsonb_array_elements_text($2::jsonb) AS wanted (key)
       JOIN tag_key ON workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key`,
 );
 
@@ -38,18 +47,18 @@ const FIND_TAG_KEYS = prepared(
 const MARK = prepared(
   'asset_mark',
   `
-    UPDATE asset SET api_set = api_set | $3::smallint
-     WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND api_set & $3::smallint <> $3::smallint`,
+    UPDATE asset SET api_set = api_set | bits FROM jsonb_to_recordset($2::jsonb) AS given (id uuid, bits smallint)
+     WHERE workspace_id = $1 AND public_id = given.id AND api_set & bits <> bits`,
 );
 
 const UNTAG = prepared(
   'asset_untag',
   `
-    DELETE FROM asset_tag USING asset, tag_key
-     WHERE asset.workspace_id = $1 AND asset.public_id = $3::uuid
+    DELETE FROM asset_tag USING jsonb_to_recordset($2::jsonb) AS given (id uuid, keys jsonb), asset, tag_key
+     WHERE asset.workspace_id = $1 AND asset.public_id = given.id
        AND asset_tag.workspace_id = $1 AND asset_tag.asset_id = asset.id
        AND tag_key.workspace_id = $1 AND tag_key.id = asset_tag.tag_key_id
-       AND NOT tag_key.platform AND tag_key.key NOT IN ${WANTED_KEYS}`,
+       AND NOT tag_key.platform AND NOT keys ? tag_key.key`,
 );
 
 /**
@@ -60,60 +69,78 @@ const TAG = prepared(
   `
     INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
     SELECT $1::uuid, asset.id, tag_key.id
-      FROM asset, jsonb_to_recordset($2::jsonb) AS wanted (key text, value text)
-      LEFT JOIN tag_key ON tag_key.workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key
-           AND NOT tag_key.platform AND coalesce(tag_key.value, '') = wanted.value
-     WHERE asset.workspace_id = $1 AND asset.public_id = $3::uuid
+      FROM jsonb_to_recordset($2::jsonb) AS given (id uuid, key text, value text)
+      JOIN asset ON asset.workspace_id = $1 AND asset.public_id = given.id
+      LEFT JOIN tag_key ON tag_key.workspace_id = $1 AND md5(tag_key.key) = md5(given.key) AND tag_key.key = given.key
+           AND NOT tag_key.platform AND coalesce(tag_key.value, '') = given.value
         ON CONFLICT DO NOTHING`,
 );
 
 /** Behind the lock, so that the time is one at which it was held. */
 const TELL_TIME = prepared('asset_tell_time', 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint');
 
-/** Returns statements for the assets, the time and then, when the patch names them, its owner and its tag keys. */
-export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): BoundStatement[] {
-  const statements: BoundStatement[] = [bind(LOCK, [workspaceId, uuidArray(ids)])];
-  statements.push(bind(TELL_TIME, []));
-  if (patch.ownerId) statements.push(bind(FIND_EMPLOYEE, [workspaceId, patch.ownerId]));
-  if (patch.tags?.length) {
-    statements.push(bind(FIND_TAG_KEYS, [workspaceId, JSON.stringify([...new Set(patch.tags)])]));
-  }
+/** Returns the statements of each part of a lock. A part without names has none. */
+export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patches: readonly SentPatch[]) {
+  const find = (statement: typeof FIND_EMPLOYEES, names: readonly string[], toValue: (names: string[]) => string) =>
+    names.length > 0 ? bind(statement, [workspaceId, toValue([...new Set(names)])]) : null;
+  return {
+    assets: bind(LOCK, [workspaceId, uuidArray(ids)]),
+    time: bind(TELL_TIME, []),
+    employees: find(
+      FIND_EMPLOYEES,
+      patches.flatMap(({ ownerId }) => ownerId ?? []),
+      uuidArray,
+    ),
+    byEmail: find(
+      FIND_BY_EMAIL,
+      patches.flatMap(({ ownerEmail }) => ownerEmail ?? []),
+      JSON.stringify,
+    ),
+    tagKeys: find(
+      FIND_TAG_KEYS,
+      patches.flatMap(({ tags }) => tags ?? []),
+      JSON.stringify,
+    ),
+  };
+}
+
+const WRITTEN_COLUMNS = EACH_WRITTEN_FIELD.flatMap(([, { columns }]) => columns);
+
+/** Writes all governance fields: the row is locked, so the others hold what they held. */
+const UPDATE = prepared(
+  'asset_update',
+  `
+    UPDATE asset SET ${WRITTEN_COLUMNS.map(({ column }) => `${column} = given.${column}, `).join('')}
+           api_set = api_set | bits, updated_at = given.updated_at, version = version + 1,
+           change_id = ${NEW_CHANGE_SET_ID}
+      FROM jsonb_to_recordset($2::jsonb) AS given (
+             id uuid, bits smallint, updated_at timestamptz,
+             ${WRITTEN_COLUMNS.map(({ column, type }) => `${column} ${type}`).join(', ')})
+     WHERE workspace_id = $1 AND public_id = given.id`,
+);
+
+/** Returns statements that write changed assets. */
+export function updateStatements(workspaceId: WorkspaceId, changed: readonly PatchedAsset[]): BoundStatement[] {
+  const statements = [bind(UPDATE, [workspaceId, JSON.stringify(changed.map(toRow))])];
+  const retagged = changed.filter(({ patch }) => patch.tags).map(({ asset }) => asset);
+  if (retagged.length === 0) return statements;
+  const customerTags = retagged.map(({ id, tags }) => ({ id, tags: tags.filter(({ readOnly }) => !readOnly) }));
+  const keys = customerTags.map(({ id, tags }) => ({ id, keys: tags.map(({ key }) => key) }));
+  const rows = customerTags.flatMap(({ id, tags }) => tags.map(({ key, value }) => ({ id, key, value })));
+  statements.push(bind(UNTAG, [workspaceId, JSON.stringify(keys)]));
+  if (rows.length > 0) statements.push(bind(TAG, [workspaceId, JSON.stringify(rows)]));
   return statements;
 }
 
-/** Returns a statement that writes only the patch's fields, with the same values for all assets. */
-export function updateStatement(
-  workspaceId: WorkspaceId,
-  patch: AssetPatch,
-  assets: readonly [Asset, ...Asset[]],
-): BoundStatement {
-  const written = EACH_WRITTEN_FIELD.filter(([field]) => patch[field] !== undefined);
-  const columns = written.flatMap(([, field]) => field.columns);
-  const set = columns.map(({ column, type }, index) => `${column} = $${index + 5}::${type}, `).join('');
-  // Assets of one bulk share their time of update, as they share their change set.
-  const updatedAt = new Date(Math.max(...assets.map((asset) => asset.updatedAt.getTime())));
-  const text = `
-      UPDATE asset SET ${set}api_set = api_set | $3::smallint, updated_at = $4::timestamptz, version = version + 1,
-             change_id = ${NEW_CHANGE_SET_ID}
-       WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`;
-  return bind(prepared('asset_update', text), [
-    ...[workspaceId, uuidArray(assets.map(({ id }) => id)), String(apiSetBits(patch)), updatedAt.toISOString()],
-    ...columns.map(({ value }) => value(assets[0])),
-  ]);
+/** Returns a statement for assets that keep their values. */
+export function markStatement(workspaceId: WorkspaceId, kept: readonly PatchedAsset[]): BoundStatement {
+  const rows = kept.map(({ asset, patch }) => ({ id: asset.id, bits: apiSetBits(patch) }));
+  return bind(MARK, [workspaceId, JSON.stringify(rows)]);
 }
 
-export function markStatement(workspaceId: WorkspaceId, patch: AssetPatch, ids: readonly AssetId[]): BoundStatement {
-  return bind(MARK, [workspaceId, uuidArray(ids), String(apiSetBits(patch))]);
-}
-
-/** Replaces the asset's rows in asset_tag with its current customer keys. */
-export function tagStatements(workspaceId: WorkspaceId, { id, tags }: Asset): BoundStatement[] {
-  const wanted = tags.filter(({ readOnly }) => !readOnly);
-  const keys = wanted.map(({ key }) => key);
-  return [
-    bind(UNTAG, [workspaceId, JSON.stringify(keys), id]),
-    bind(TAG, [workspaceId, JSON.stringify(wanted.map(({ key, value }) => ({ key, value }))), id]),
-  ];
+function toRow({ asset, patch }: PatchedAsset): object {
+  const values = WRITTEN_COLUMNS.map(({ column, value }): [string, unknown] => [column, value(asset)]);
+  return { id: asset.id, bits: apiSetBits(patch), updated_at: asset.updatedAt, ...Object.fromEntries(values) };
 }
 
 /** Returns the patch's fields as bits of asset.api_set; 0 for none. */
@@ -122,4 +149,4 @@ export function apiSetBits(patch: AssetPatch): number {
 }
 
 /** Ids were validated, so they need no quoting. */
-const uuidArray = (ids: readonly AssetId[]): string => `{${ids.join(',')}}`;
+const uuidArray = (ids: readonly string[]): string => `{${ids.join(',')}}`;

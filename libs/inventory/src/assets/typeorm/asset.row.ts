@@ -116,7 +116,7 @@ function toDataStored(patientData: Value, userData: Value, userDataInfo: Value):
 interface WrittenColumn {
   readonly column: keyof AssetRow;
   readonly type: string;
-  readonly value: (asset: Asset) => string | null;
+  readonly value: (asset: Asset) => unknown;
 }
 
 /** Imports keep a field whose bit of asset.api_set is set (interfaces, Import format). */
@@ -133,7 +133,7 @@ export const WRITTEN_FIELDS = {
       {
         column: 'classification',
         type: 'smallint',
-        value: ({ classification }) => String(CLASSIFICATIONS.indexOf(classification)),
+        value: ({ classification }) => CLASSIFICATIONS.indexOf(classification),
       },
     ],
   },
@@ -145,11 +145,11 @@ export const WRITTEN_FIELDS = {
       {
         column: 'owner_source',
         type: 'smallint',
-        value: ({ ownerSource }) => ownerSource && String(OWNER_SOURCES.indexOf(ownerSource) + 1),
+        value: ({ ownerSource }) => ownerSource && OWNER_SOURCES.indexOf(ownerSource) + 1,
       },
     ],
   },
-  tags: { bit: 8, columns: [{ column: 'tags', type: 'jsonb', value: ({ tags }) => JSON.stringify(tags) }] },
+  tags: { bit: 8, columns: [{ column: 'tags', type: 'jsonb', value: ({ tags }) => tags }] },
 } satisfies Record<PatchField, WrittenField>;
 
 /** The fields with their names, in the order in which an update writes them. */
