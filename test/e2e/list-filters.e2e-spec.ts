@@ -226,6 +226,43 @@ describe('Filters of lists', () => {
       expect([idsOf(bySerial.results), idsOf(byEmail.results)]).toEqual([[computer.id], [employee.id]]);
     });
 
+    it('email finds every employee with the address, whatever its letter case', async () => {
+      const employees: string[] = [];
+      for (const email of ['Grace.Hopper@Example.com', 'grace.hopper@example.com']) {
+        employees.push((await app.arrange.anAsset(workspace, { type: 'EMPLOYEE', columns: { email } })).id);
+      }
+
+      const { results, pageInfo } = await here.page(ASSETS, { email: 'GRACE.HOPPER@example.com' });
+
+      expect([idsOf(results), pageInfo.totalCount]).toEqual([employees, 2]);
+    });
+
+    it('ownerVisible=false finds what employees who left still own', async () => {
+      const own = await app.arrange.aWorkspace();
+      const client = await app.arrange.aClient(own);
+      const [stays, leaves] = [
+        await app.arrange.anAsset(own, { type: 'EMPLOYEE' }),
+        await app.arrange.anAsset(own, { type: 'EMPLOYEE' }),
+      ];
+      const ownedBy = (owner: string) =>
+        app.arrange.anAsset(own, { type: 'COMPUTER', columns: { owner_id: owner, owner_source: 3 } });
+      const [kept, left] = [await ownedBy(stays.id), await ownedBy(leaves.id)];
+      await app.arrange.anAsset(own);
+      const found = async (path: string, ownerVisible: string) => {
+        const { results, pageInfo } = await client.page(path, { ownerVisible });
+        return [idsOf(results), pageInfo.totalCount];
+      };
+      expect(await found(ASSETS, 'false')).toEqual([[], 0]);
+      await app.arrange.change(own, 'UPDATE asset SET visibility = 1 WHERE public_id = $1', [leaves.id]);
+
+      for (const path of [ASSETS, '/v1/computers']) {
+        expect(await found(path, 'false')).toEqual([[left.id], 1]);
+        expect(await found(path, 'true')).toEqual([[kept.id], 1]);
+      }
+      const contradiction = await client.page(ASSETS, { ownerVisible: 'false', hasOwner: 'false' });
+      expect(contradiction.pageInfo.totalCount).toBe(0);
+    });
+
     it('page through values of 256 four-byte characters, which each cursor repeats', async () => {
       const name = '🖨'.repeat(256);
       const ids: string[] = [];

@@ -12,6 +12,7 @@ import type { TagKey } from '../../libs/inventory/src/tag-keys/domain/tag-key';
 import type { AssetRepository, LockedAssets } from '../../libs/inventory/src/assets/domain/asset-repository.port';
 import {
   AssetModel,
+  HIDDEN_EMPLOYEE,
   TAGS,
   anAssetValue,
   assetsOfEveryKind,
@@ -44,6 +45,7 @@ describe('The Postgres asset repository', () => {
     for (const workspace of [here, elsewhere]) {
       for (const { key, value } of TAGS) await addTagKey(workspace, { key, value, platform: false });
     }
+    for (const workspace of [here, elsewhere]) await insertHiddenEmployee(workspace);
     await insert(database.admin, here, assets);
     await insert(database.admin, elsewhere, assetsOfEveryKind().slice(0, 40));
   });
@@ -59,6 +61,15 @@ describe('The Postgres asset repository', () => {
       value,
       platform,
     ]);
+  }
+
+  async function insertHiddenEmployee(workspace: WorkspaceId): Promise<void> {
+    await database.admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+    await database.admin.query(
+      `INSERT INTO asset (workspace_id, public_id, source, external_id, sub_key, name, visibility, change_id)
+       VALUES ($1, $2, 'contract', 'left', 15, 'Owner', 1, 0)`,
+      [workspace, HIDDEN_EMPLOYEE],
+    );
   }
 
   async function aWorkspace(): Promise<WorkspaceId> {

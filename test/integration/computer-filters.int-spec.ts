@@ -23,6 +23,7 @@ describe('Filters of computers', () => {
   let directory: ComputerDirectoryTypeorm;
   let here: WorkspaceId;
   const owners = [randomUUID(), randomUUID()];
+  const hiddenOwner = randomUUID();
   const computers: ModelComputer[] = [];
 
   beforeAll(async () => {
@@ -34,6 +35,7 @@ describe('Filters of computers', () => {
     directory = new ComputerDirectoryTypeorm(reads, new ChangeFeed(reads), new History(reads));
     here = await aWorkspace();
     for (const owner of owners) await insertAsset(here, { public_id: owner, sub_key: 15 });
+    await insertAsset(here, { public_id: hiddenOwner, sub_key: 15, visibility: 1 });
     for (let index = 0; index < COMPUTERS; index += 1) {
       const computer = aComputer(index);
       await insert(here, computer);
@@ -42,6 +44,7 @@ describe('Filters of computers', () => {
     // Their twins in another workspace match the same filters.
     const elsewhere = await aWorkspace();
     for (const owner of owners) await insertAsset(elsewhere, { public_id: owner, sub_key: 15 });
+    await insertAsset(elsewhere, { public_id: hiddenOwner, sub_key: 15, visibility: 1 });
     for (const computer of computers.slice(0, 40)) await insert(elsewhere, computer);
   });
   afterAll(async () => {
@@ -60,6 +63,7 @@ describe('Filters of computers', () => {
   const aComputer = (index: number): ModelComputer => {
     const check = (): boolean | null => oneOf([true, true, false, null]);
     const hasRow = Math.random() < 0.9;
+    const ownerId = oneOf([...owners, hiddenOwner, null]);
     return {
       id: randomUUID(),
       isVisible: Math.random() < 0.9,
@@ -69,7 +73,8 @@ describe('Filters of computers', () => {
       checks: hasRow
         ? { ANTIVIRUS: check(), DISK_ENCRYPTION: check(), PASSWORD_MANAGER: check(), SCREEN_LOCK: check() }
         : { ANTIVIRUS: null, DISK_ENCRYPTION: null, PASSWORD_MANAGER: null, SCREEN_LOCK: null },
-      ownerId: oneOf([...owners, null]),
+      ownerId,
+      hasHiddenOwner: ownerId === hiddenOwner,
       source: oneOf(['mdm', 'mdm', 'edr']),
       externalId: `c-${index}`,
       serialNumber: oneOf([`S${index}`, 'To be filled by O.E.M.', null]),
@@ -148,7 +153,8 @@ describe('Filters of computers', () => {
     get ids() {
       return [computers.slice(0, 1), computers.slice(3, 90)].map((some) => some.map(({ id }) => assetId(id)));
     },
-    ownerId: [...owners, randomUUID()].map(assetId),
+    ownerId: [...owners, hiddenOwner, randomUUID()].map(assetId),
+    ownerVisible: [true, false],
     serialNumber: ['S17', 'To be filled by O.E.M.', 'nobody'],
     externalId: ['c-3', 'c-40', 'nobody'],
     source: ['mdm', 'edr', 'nobody'],

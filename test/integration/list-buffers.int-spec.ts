@@ -40,6 +40,7 @@ const RARE_VALUES: readonly AssetFilter[] = [
 ];
 /** Values that most assets have. */
 const COMMON: readonly AssetFilter[] = [{ tagKey: 'env' }, { source: 'demo' }];
+const HIDDEN_EMPLOYEE = '018f9c2e-7d2a-7c41-9a51-000000000002';
 
 /** Counts the reads of a page of 25, which do not depend on the machine. */
 describe('A page of a large inventory', () => {
@@ -104,6 +105,19 @@ describe('A page of a large inventory', () => {
     },
   );
 
+  it.each([
+    { ownerVisible: false },
+    { ownerVisible: true },
+    { ownerVisible: true, hasDescription: false },
+    { ownerVisible: true, categoryKey: 'COMPUTER' },
+  ] as const)('counts what employees who left own, and nothing else, with the filter %j', async (filter) => {
+    const plan = await explainPage(api, workspace, filter, { size: PAGE, after: null });
+
+    // Of 10,000 assets, most of which have an owner. 33 employees of the demo left.
+    expect(rowsRead(totalOf(plan))).toBeLessThanOrEqual(300);
+    if (!filter.ownerVisible) expect(rowsRead(plan)).toBeLessThanOrEqual(300);
+  });
+
   it.each(ASSET_FILTERS.map((filter) => [JSON.stringify(filter), filter] as const))(
     'reads few buffers and rows, first or last, with the filter %s',
     async (_, filter) => {
@@ -147,6 +161,13 @@ async function makeValuesRare(admin: Pool, workspace: WorkspaceId): Promise<void
   await admin.query(
     `${insert}, serial_number, owner_id, owner_source, posture)
      SELECT $1, 'rare', 'rare-' || n, 'Rare', 12, 0, n % 2, 'Rare', '${RARE.ownerId}', 3, 0 FROM generate_series(2, 3) AS n`,
+    [workspace],
+  );
+  await admin.query(`${insert}, public_id) VALUES ($1, 'rare', 'rare-4', 'Left', 15, 0, 1, '${HIDDEN_EMPLOYEE}')`, [
+    workspace,
+  ]);
+  await admin.query(
+    `${insert}, owner_id, owner_source) VALUES ($1, 'rare', 'rare-5', 'Left behind', 13, 0, 0, '${HIDDEN_EMPLOYEE}', 3)`,
     [workspace],
   );
   await admin.query(`INSERT INTO tag_key (workspace_id, key) VALUES ($1, 'rare')`, [workspace]);

@@ -39,6 +39,9 @@ export function anAssetValue(change: Partial<Asset> = {}): Asset {
 /** The first owns assets of every type, the second only of some, the third none. */
 const OWNERS = [assetId(randomUUID()), assetId(randomUUID()), assetId(randomUUID())] as const;
 
+/** An employee who left, and owns some assets. */
+export const HIDDEN_EMPLOYEE = assetId(randomUUID());
+
 const SOURCES = ['contract', 'other source'] as const;
 /** 256 characters of four bytes each. */
 const LONGEST_NAME = '🖨'.repeat(256);
@@ -51,7 +54,7 @@ export function assetsOfEveryKind(): Asset[] {
   const owners = OWNERS.slice(0, 2).map((id) => anAssetValue({ id, type: 'EMPLOYEE', name: 'Owner' }));
   const kinds = ASSET_TYPES.flatMap((type, index) =>
     FACETS.map(({ classification, hasOwner, hasDescription }, place) => {
-      const ownerId = index % 4 === 3 && hasDescription ? OWNERS[1] : OWNERS[0];
+      const ownerId = index % 4 === 3 && hasDescription ? OWNERS[1] : index % 5 === 2 ? HIDDEN_EMPLOYEE : OWNERS[0];
       return anAssetValue({
         ...{ type, classification, description: hasDescription ? 'd' : null },
         ...(hasOwner ? { ownerId, ownerSource: 'INTEGRATION' } : {}),
@@ -105,11 +108,12 @@ const VALUES: { readonly [Name in keyof AssetFilter]-?: readonly Required<AssetF
   classificationAnyOf: [['PUBLIC'], ['CONFIDENTIAL', 'UNKNOWN'], [...CLASSIFICATIONS]],
   ids: [OWNERS.slice(0, 1), [...OWNERS]],
   ownerId: OWNERS,
+  ownerVisible: [true, false],
   tagKey: [...TAGS.map(({ key }) => key), 'nothing'],
   externalId: ['CUSTOM 1', 'INFORMATION 3', 'nothing'],
   source: [...SOURCES, 'nothing'],
   serialNumber: ['C02', 'c02'],
-  email: ['ada@example.com', 'nothing'],
+  email: ['ada@example.com', 'ADA@Example.com', 'nothing'],
   name: ['Badge printer', LONGEST_NAME, 'badge printer'],
 };
 
@@ -158,6 +162,10 @@ function matches(asset: Asset, filter: AssetFilter): boolean {
   if (filter.email !== undefined && asset.type !== 'EMPLOYEE') return false;
   if (filter.tagKey !== undefined && !asset.tags.some(({ key }) => key === filter.tagKey)) return false;
   if (filter.ids?.includes(asset.id) === false) return false;
-  const equal = ['ownerId', 'externalId', 'source', 'serialNumber', 'email', 'name'] as const;
+  if (filter.email !== undefined && asset.email?.toLowerCase() !== filter.email.toLowerCase()) return false;
+  if (filter.ownerVisible !== undefined) {
+    if (asset.ownerId === null || (asset.ownerId !== HIDDEN_EMPLOYEE) !== filter.ownerVisible) return false;
+  }
+  const equal = ['ownerId', 'externalId', 'source', 'serialNumber', 'name'] as const;
   return equal.every((name) => filter[name] === undefined || asset[name] === filter[name]);
 }

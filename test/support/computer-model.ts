@@ -12,6 +12,7 @@ export interface ModelComputer {
   readonly agentVersion: string | null;
   readonly checks: Readonly<Record<Check, boolean | null>>;
   readonly ownerId: string | null;
+  readonly hasHiddenOwner: boolean;
   readonly source: string;
   readonly externalId: string;
   readonly serialNumber: string | null;
@@ -29,6 +30,7 @@ const MEANINGS: {
     (hasRow && (managed === true || agentVersion !== null)) === wanted,
   ids: ({ id }, wanted) => wanted.includes(assetId(id)),
   ownerId: ({ ownerId }, wanted) => ownerId === wanted,
+  ownerVisible: ({ ownerId, hasHiddenOwner }, wanted) => ownerId !== null && hasHiddenOwner !== wanted,
   serialNumber: ({ serialNumber }, wanted) => serialNumber === wanted,
   externalId: ({ externalId }, wanted) => externalId === wanted,
   source: ({ source }, wanted) => source === wanted,

@@ -3122,6 +3122,8 @@ export interface operations {
         lastCheckedBefore?: string;
         /** @description Only computers of this owner. */
         ownerId?: string;
+        /** @description False: only computers whose owner is no longer a visible employee, such as those of leavers. True: only computers whose owner is one. */
+        ownerVisible?: boolean;
         /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
         pageCursor?: string;
         /** @description Items per page. */
@@ -3368,7 +3370,7 @@ export interface operations {
         classificationAnyOf?: components['schemas']['Classification'][];
         /** @description `COMPLETE` is the same as `hasOwner=true`. If the two contradict each other, the page is empty. */
         completeStatus?: components['schemas']['CompleteStatus'];
-        /** @description Only the employee with this e-mail address, in the same case. */
+        /** @description Only employees with this e-mail address, in any letter case. */
         email?: string;
         /** @description `owner` adds the owner with name and e-mail address to each item. It is not in the cursor. */
         expand?: string;
@@ -3384,6 +3386,8 @@ export interface operations {
         name?: string;
         /** @description Only assets of this owner, an employee. An id that nobody has gives an empty page. */
         ownerId?: string;
+        /** @description False: only assets whose owner is no longer a visible employee, such as those of leavers. True: only assets whose owner is one. */
+        ownerVisible?: boolean;
         /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
         pageCursor?: string;
         /** @description Items per page. */

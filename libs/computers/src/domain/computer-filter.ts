@@ -6,6 +6,8 @@ export interface ComputerFilter {
   readonly isMonitored?: boolean;
   readonly ids?: readonly AssetId[];
   readonly ownerId?: AssetId;
+  /** Whether the owner is a visible employee. Null owners are neither. */
+  readonly ownerVisible?: boolean;
   readonly serialNumber?: string;
   /** Every source's, unless `source` is there. */
   readonly externalId?: string;

@@ -45,6 +45,13 @@ export class ComputerQueryDto extends ExpandedPageQueryDto implements ComputerFi
   })
   ownerId?: AssetId;
 
+  @Flag({
+    example: false,
+    description:
+      'False: only computers whose owner is no longer a visible employee, such as those of leavers. True: only computers whose owner is one.',
+  })
+  ownerVisible?: boolean;
+
   @ExactText({ example: 'C02XK', description: 'Only computers with this serial number.' })
   serialNumber?: string;
 

@@ -1,25 +1,31 @@
-import { type WantedRows, anyOf, equals, listOf } from '#libs/platform/lists';
+import { type WantedRows, anyOf, equals, listOf, ownerFilters, ownerFiltersOf } from '#libs/platform/lists';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
 import { POSTURES } from '../domain/posture';
 import { COMPUTER_COLUMNS, EXPANDED_COMPUTER_COLUMNS, toComputer, toExpandedComputer } from './visible-computer.row';
 
-/** The facets of an asset (see the inventory), of which each has a range of an index. */
+/** The facets of an asset (see the inventory), of which each has a range of an index. Those with an owner have this bit. */
 const FACETS = Array.from({ length: 16 }, (_, facet) => [facet]);
+const OWNED = 2;
 
-/** The visible computers, through the views of the inventory. Each filter has an index there. */
-export const COMPUTER_LIST = listOf({
-  name: 'computer_list',
+const COMPUTERS = {
   relation: 'visible_computer',
-  columns: COMPUTER_COLUMNS,
-  toItem: toComputer,
   cells: {
     columns: ['facet'],
     counter: 'computer_count',
     ranges: () => [{ condition: 'facet = ?', values: FACETS }],
   },
+};
+
+/** The visible computers, through the views of the inventory. Each filter has an index there. */
+export const COMPUTER_LIST = listOf({
+  ...COMPUTERS,
+  name: 'computer_list',
+  columns: COMPUTER_COLUMNS,
+  toItem: toComputer,
   filters: {
     ids: anyOf('public_id', 'uuid[]'),
     ownerId: equals('owner_id', 'uuid'),
+    ...ownerFilters({ ...COMPUTERS, hasOwner: `facet & ${OWNED} <> 0` }),
     serialNumber: {
       condition: (value) => `(serial_number COLLATE "C" = ${value} AND char_length(serial_number) <= 256)`,
     },
@@ -47,5 +53,11 @@ export const EXPANDED_COMPUTER_LIST = listOf({
 /** What the list reads for a filter. */
 export function wantedComputers(filter: ComputerFilter): WantedRows<keyof typeof COMPUTER_LIST.declared.filters> {
   const postures = posturesOf(filter).map((posture) => POSTURES.indexOf(posture));
-  return { filters: { ...filter, postures: postures.length === POSTURES.length ? undefined : postures } };
+  return {
+    filters: {
+      ...filter,
+      ...ownerFiltersOf(filter.ownerVisible),
+      postures: postures.length === POSTURES.length ? undefined : postures,
+    },
+  };
 }

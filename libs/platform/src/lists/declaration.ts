@@ -31,8 +31,8 @@ export interface ListFilter {
 /** A table or view with the number `n` of visible rows by value and cell. Triggers keep it exact. */
 export interface FilterCounter {
   readonly table: string;
-  /** The column with the value. */
-  readonly key: string;
+  /** The column with the value. Null where the counter follows from others, so that it needs no check. */
+  readonly key: string | null;
   /** SQL that finds the rows of a value of the filter. The condition of the filter if absent. */
   readonly condition?: (value: string) => string;
   /** SQL of the rows that it counts, each with `key` and the cell. The visible rows of the list if absent. */

@@ -30,7 +30,7 @@ export function countersOf<Item, Name extends string>(declared: ListDeclaration<
   if (!cells) return [];
   const [cell, rows] = [cells.columns, `${relation} WHERE workspace_id = $1 AND ${visible}`];
   const ofFilters = Object.entries<(typeof filters)[Name]>(filters).flatMap(([filter, { counter }]) => {
-    if (!counter) return [];
+    if (!counter || counter.key === null) return [];
     const { table, key, counted = rows, shown = key } = counter;
     return [{ filter, table, keys: [key, ...cell], cell, counted, shown: `(${shown})::text` }];
   });

@@ -16,13 +16,15 @@ export interface AssetFilter {
   readonly classificationAnyOf?: readonly Classification[];
   readonly ids?: readonly AssetId[];
   readonly ownerId?: AssetId;
+  /** Whether the owner is a visible employee. Null owners are neither. */
+  readonly ownerVisible?: boolean;
   /** A customer's or the platform's. */
   readonly tagKey?: string;
   readonly externalId?: string;
   readonly source?: string;
   /** Only computers show one. */
   readonly serialNumber?: string;
-  /** Only employees show one. */
+  /** Only employees show one. In any letter case. */
   readonly email?: string;
   readonly name?: string;
 }
@@ -62,6 +64,7 @@ export function facetsOf(filter: AssetFilter): Facet[] {
       (filter.classification === undefined || filter.classification === facet.classification) &&
       (filter.classificationAnyOf === undefined || filter.classificationAnyOf.includes(facet.classification)) &&
       (filter.hasOwner === undefined || filter.hasOwner === facet.hasOwner) &&
+      (filter.ownerVisible === undefined || facet.hasOwner) &&
       (filter.completeStatus === undefined || (filter.completeStatus === 'COMPLETE') === facet.hasOwner) &&
       (filter.hasDescription === undefined || filter.hasDescription === facet.hasDescription),
   );

@@ -102,6 +102,13 @@ export class AssetQueryDto extends ExpandedPageQueryDto implements AssetFilter {
   })
   ownerId?: AssetId;
 
+  @Flag({
+    description:
+      'False: only assets whose owner is no longer a visible employee, such as those of leavers. True: only assets whose owner is one.',
+    example: false,
+  })
+  ownerVisible?: boolean;
+
   @ExactText({
     maxLength: 1000,
     description: 'Only assets with this tag. A key that does not exist gives an empty page.',
@@ -123,7 +130,7 @@ export class AssetQueryDto extends ExpandedPageQueryDto implements AssetFilter {
   serialNumber?: string;
 
   @ExactEmail({
-    description: 'Only the employee with this e-mail address, in the same case.',
+    description: 'Only employees with this e-mail address, in any letter case.',
     example: 'ada@example.com',
   })
   email?: string;

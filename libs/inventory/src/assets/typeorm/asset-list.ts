@@ -1,7 +1,24 @@
-import { type ListRange, type WantedCells, type WantedRows, anyOf, equals, listOf } from '#libs/platform/lists';
+import {
+  type ListRange,
+  type WantedCells,
+  type WantedRows,
+  anyOf,
+  equals,
+  listOf,
+  ownerFilters,
+  ownerFiltersOf,
+} from '#libs/platform/lists';
 import { ASSET_TYPES } from '../domain/asset-category';
 import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
-import { ASSET_COLUMNS, EXPANDED_ASSET_COLUMNS, LAST_CLOUD, subKeyOf, toAsset, toExpandedAsset } from './asset.row';
+import {
+  ASSET_COLUMNS,
+  EMPLOYEE,
+  EXPANDED_ASSET_COLUMNS,
+  LAST_CLOUD,
+  subKeyOf,
+  toAsset,
+  toExpandedAsset,
+} from './asset.row';
 
 /** Longer texts are not in the indexes, because no filter asks for them. */
 const isText = (column: string) => ({
@@ -13,17 +30,23 @@ const tagKeyIs = (value: string): string => `tag_key_id = tag_key_named($1, ${va
 /** An external id is unique within a source. */
 const SOURCES = '(SELECT DISTINCT source FROM source_count WHERE workspace_id = $1)';
 
-/** The visible assets. `sub_key` and `facet` are cells; each filter has an index of its own (docs/decisions/0009). */
-export const ASSET_LIST = listOf({
-  name: 'asset_list',
+const OWNED = FACETS.flatMap(({ hasOwner }, facet) => (hasOwner ? [facet] : []));
+const ASSETS = {
   relation: 'asset',
   visible: 'facet IS NOT NULL',
+  cells: { columns: ['sub_key', 'facet'], counter: 'facet_count', ranges: rangesOf },
+};
+
+/** The visible assets. `sub_key` and `facet` are cells; each filter has an index of its own (docs/decisions/0009). */
+export const ASSET_LIST = listOf({
+  ...ASSETS,
+  name: 'asset_list',
   columns: ASSET_COLUMNS,
   toItem: toAsset,
-  cells: { columns: ['sub_key', 'facet'], counter: 'facet_count', ranges: rangesOf },
   filters: {
     ids: anyOf('public_id', 'uuid[]'),
     ownerId: equals('owner_id', 'uuid'),
+    ...ownerFilters({ ...ASSETS, hasOwner: `facet IN (${OWNED.join(', ')})` }),
     tagKey: {
       condition: (value) => `EXISTS (
         SELECT FROM asset_tag WHERE workspace_id = $1 AND asset_id = asset.id AND ${tagKeyIs(value)})`,
@@ -39,7 +62,9 @@ export const ASSET_LIST = listOf({
     externalId: { condition: (value) => `external_id = ${value} AND source = ANY (ARRAY${SOURCES})` },
     source: { ...equals('source'), counter: { table: 'source_count', key: 'source' } },
     serialNumber: isText('serial_number'),
-    email: isText('email'),
+    email: {
+      condition: (value) => `(sub_key = ${EMPLOYEE} AND lower(email) = lower(${value}) AND char_length(email) <= 256)`,
+    },
     name: isText('name'),
   },
 });
@@ -60,7 +85,7 @@ export const wantedAssets = (filter: AssetFilter): WantedRows<keyof typeof ASSET
       FACETS.length,
     ),
   ],
-  filters: filter,
+  filters: { ...filter, ...ownerFiltersOf(filter.ownerVisible) },
 });
 
 const someOf = (codes: readonly number[], all: number): readonly number[] | null =>

@@ -15,9 +15,10 @@ import { EmptyChangeSets1780000000043 } from './migrations/1780000000043-empty-c
 import { AssetIndexes1780000000058 } from './migrations/1780000000058-asset-indexes';
 import { EmployeeEmails1780000000085 } from './migrations/1780000000085-employee-emails';
 import { VisibleOwners1780000000092 } from './migrations/1780000000092-visible-owners';
-import { VisibleOwnerRow } from './visible-owner.row';
+import { HiddenEmployeeRow, VisibleOwnerRow } from './visible-owner.row';
 import { AssetVersions1780000000095 } from './migrations/1780000000095-asset-versions';
 import { HistoryViews1780000000098 } from './migrations/1780000000098-history-views';
+import { HiddenEmployees1780000000125 } from './migrations/1780000000125-hidden-employees';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -40,6 +41,7 @@ export const inventorySchema: SchemaPart = {
     FormerOwnerRow,
     KnownOwnerRow,
     AssetPlaceRow,
+    HiddenEmployeeRow,
   ],
   migrations: [
     AssetsAndFacetCounts1780000000010,
@@ -53,6 +55,7 @@ export const inventorySchema: SchemaPart = {
     VisibleOwners1780000000092,
     AssetVersions1780000000095,
     HistoryViews1780000000098,
+    HiddenEmployees1780000000125,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
@@ -70,5 +73,6 @@ export const inventorySchema: SchemaPart = {
     { table: 'former_owner', privileges: 'SELECT' },
     { table: 'known_owner', privileges: 'SELECT' },
     { table: 'asset_place', privileges: 'SELECT' },
+    { table: 'hidden_employee', privileges: 'SELECT' },
   ],
 };

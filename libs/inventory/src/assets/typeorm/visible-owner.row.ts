@@ -8,3 +8,10 @@ export class VisibleOwnerRow {
   /** JSON with `id`, `name` and `email`. */
   @ViewColumn() shown!: string;
 }
+
+/** A hidden employee, who may still own assets. Migration 1780000000125 makes the view. */
+@ViewEntity({ name: 'hidden_employee', synchronize: false })
+export class HiddenEmployeeRow {
+  @ViewColumn() workspace_id!: string;
+  @ViewColumn() owner_id!: string;
+}
