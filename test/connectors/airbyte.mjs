@@ -24,7 +24,7 @@ export class AirbyteConnector {
   }
 
   async prepare(origin, [application]) {
-    writePageFiles('airbyte.md', this.directory);
+    writePageFiles('connectors/airbyte.md', this.directory);
     this.write('config.json', { base_url: origin, client_id: application.id, client_secret: application.secret });
     await this.run('spec');
     const checked = await this.run('check', '--config', 'config.json');

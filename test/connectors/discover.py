@@ -38,7 +38,7 @@ def ask(method, secret):
     return client
 
 
-methods = metadata["token_endpoint_auth_methods_supported"]
+methods = [name for name in metadata["token_endpoint_auth_methods_supported"] if name.startswith("client_secret_")]
 for method in methods:
     client = ask(method, os.environ["CLIENT_SECRET"])
     response = client.get(ME).raise_for_status().json()

@@ -18,7 +18,7 @@ export class DltConnector {
   }
 
   prepare(origin, [application]) {
-    writePageFiles('dlt.md', this.directory);
+    writePageFiles('connectors/dlt.md', this.directory);
     this.environment = {
       BASE_URL: origin,
       CLIENT_ID: application.id,

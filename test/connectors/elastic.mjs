@@ -20,7 +20,7 @@ export class ElasticConnector {
   }
 
   prepare(origin, applications) {
-    writePageFiles('elastic.md', this.directory);
+    writePageFiles('connectors/elastic.md', this.directory);
     this.states = {};
     this.documents = { assets: [], computers: [], audit: [] };
     Object.entries(FEEDS).forEach(([feed, { path }], place) => {

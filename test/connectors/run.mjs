@@ -11,7 +11,8 @@ import { AirbyteConnector } from './airbyte.mjs';
 import { killCommands, run } from './commands.mjs';
 import { DltConnector } from './dlt.mjs';
 import { ElasticConnector } from './elastic.mjs';
-import { TOOLS_DIRECTORY, findTools, install, tellTools } from './tools.mjs';
+import { runWithoutSecret } from './no-secret.mjs';
+import { TOOLS_DIRECTORY, findProgram, findTools, install, tellTools } from './tools.mjs';
 import { Workspace } from './workspace.mjs';
 
 const CONNECTORS = { dlt: DltConnector, airbyte: AirbyteConnector, elastic: ElasticConnector };
@@ -24,7 +25,8 @@ const HELP = `Usage: npm run test:connectors -- [--install] [NAME...]
 
 Starts the demo with about 3,600 assets. Runs the code of docs/connectors with the real tools: ${Object.keys(CONNECTORS).join(', ')}.
 Each loads everything, follows an hour of changes within ${SECONDS} seconds while the API is killed once, and begins again at 410.
-Each copy is compared with all pages of the lists. The name authlib is a stock OAuth client, which only gets its tokens.
+Each copy is compared with all pages of the lists. The name authlib is a stock OAuth client, which only gets its tokens,
+by a secret and, beside openssl, jose and Go, without one.
 
   --install  first install the packages that are missing, into ${TOOLS_DIRECTORY}
   --help     show this
@@ -207,6 +209,13 @@ async function testDiscovery(program, workspace) {
   });
 }
 
+/** Checks the programs of docs/use-no-secret.md. */
+async function testWithoutSecret(program, workspace) {
+  await check('the programs of "Use no secret" get tokens by a key of their own', () =>
+    runWithoutSecret(workspace, join(dirname(program), 'python'), findProgram('go')),
+  );
+}
+
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -233,7 +242,10 @@ async function testIn(directory, names, tools) {
     console.log('starting the demo');
     await workspace.start();
     await workspace.fill();
-    if (names.includes('authlib')) await testDiscovery(tools.authlib.path, workspace);
+    if (names.includes('authlib')) {
+      await testDiscovery(tools.authlib.path, workspace);
+      await testWithoutSecret(tools.authlib.path, workspace);
+    }
     const connectors = [];
     for (const name of names.filter((one) => one in CONNECTORS)) {
       const own = join(directory, name);

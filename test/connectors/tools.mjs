@@ -24,6 +24,13 @@ const isProgram = (file) => {
   }
 };
 
+/** The path of a program, or undefined. */
+export const findProgram = (name) =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, name))
+    .find(isProgram);
+
 /** Packages of PyPI in a virtual environment of their own, with the path of one of their programs. */
 function pythonPackage(name, requirement, program) {
   const directory = join(TOOLS_DIRECTORY, requirement.replace(/\W+/g, '-'));
@@ -50,10 +57,7 @@ export const findTools = () => ({
   ),
   elastic: {
     name: 'mito',
-    path: (process.env.PATH ?? '')
-      .split(delimiter)
-      .map((directory) => join(directory, 'mito'))
-      .find(isProgram),
+    path: findProgram('mito'),
     hint: 'put the program of https://github.com/elastic/mito on the PATH',
   },
 });

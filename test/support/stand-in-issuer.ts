@@ -10,7 +10,7 @@ export class StandInIssuer {
   /** Paths that were asked for, in order. */
   readonly asked: string[] = [];
   discovery: Record<string, unknown>;
-  /** Replaces the answer at a path. */
+  /** Replaces the answer at a path, without percent-encoding. */
   readonly answers = new Map<string, Answer>();
   keys: JWK[] = [];
   private privateKey!: CryptoKey;
@@ -25,7 +25,7 @@ export class StandInIssuer {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const path = request.url ?? '';
       this.asked.push(path);
-      const answer = this.answers.get(path);
+      const answer = this.answers.get(decodeURIComponent(path));
       if (answer) return answer(request, response);
       const documents = { '/.well-known/openid-configuration': this.discovery, '/jwks': { keys: this.keys } };
       response.setHeader('Content-Type', 'application/json');
