@@ -1,8 +1,12 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { ConsoleModule } from '#libs/console';
+import { listServices } from '#libs/platform';
+import { FeedPaging } from '#libs/platform/change-pages';
+import { ChangeFeed, History } from '#libs/platform/changes';
 import { Settings } from '#libs/platform/config';
 import { DatabaseModule } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
+import { Paging } from '#libs/platform/pagination';
 import { RedisClient } from '#libs/platform/redis';
 import { TokenBuckets } from '#libs/platform/throttling';
 import { entities } from '../../whole-schema';
@@ -25,8 +29,9 @@ export class ConsoleAppModule {
         { provide: RedisClient, useValue: new RedisClient(settings.redisUrl) },
         { provide: Metrics, useValue: new Metrics() },
         TokenBuckets,
+        ...listServices(settings),
       ],
-      exports: [Settings, RedisClient, Metrics, TokenBuckets],
+      exports: [Settings, RedisClient, Metrics, TokenBuckets, Paging, FeedPaging, ChangeFeed, History],
     };
   }
 }

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type Provider } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
@@ -21,6 +21,16 @@ import { AuditCheckpointStoreTypeorm } from './typeorm/audit-checkpoint-store.ty
 import { StreamRecorder } from './typeorm/stream-recorder';
 import { auditRecording } from './audit-operator.module';
 
+/** What routes and pages call to read the audit. */
+export const auditServices: Provider[] = [
+  {
+    provide: PublishedEvents,
+    useFactory: (database: Database) => new PublishedEventsTypeorm(database, treeHashes),
+    inject: [Database],
+  },
+  { provide: AuditCheckpointStore, useClass: AuditCheckpointStoreTypeorm },
+];
+
 /** Records audit events within the unit of work of a change, seals them, and lists them for clients. */
 @Module({
   controllers: [AuditEventsController, CheckpointController],
@@ -28,12 +38,7 @@ import { auditRecording } from './audit-operator.module';
     { provide: Clock, useClass: SystemClock },
     ...auditRecording,
     StreamRecorder,
-    {
-      provide: PublishedEvents,
-      useFactory: (database: Database) => new PublishedEventsTypeorm(database, treeHashes),
-      inject: [Database],
-    },
-    { provide: AuditCheckpointStore, useClass: AuditCheckpointStoreTypeorm },
+    ...auditServices,
     {
       provide: AuditSealer,
       useFactory: (store: AuditCheckpointStore, evidence: AuditEvidence, clock: Clock, metrics: Metrics) => {

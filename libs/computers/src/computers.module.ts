@@ -1,10 +1,10 @@
-import { Module } from '@nestjs/common';
+import { Module, type Provider } from '@nestjs/common';
 import { ComputerDirectory } from './domain/computer-directory.port';
 import { ComputersController } from './http/computers.controller';
 import { ComputerDirectoryTypeorm } from './typeorm/computer-directory.typeorm';
 
-@Module({
-  controllers: [ComputersController],
-  providers: [{ provide: ComputerDirectory, useClass: ComputerDirectoryTypeorm }],
-})
+/** What routes and pages call. */
+export const computerServices: Provider[] = [{ provide: ComputerDirectory, useClass: ComputerDirectoryTypeorm }];
+
+@Module({ controllers: [ComputersController], providers: computerServices })
 export class ComputersModule {}

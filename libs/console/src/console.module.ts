@@ -1,14 +1,21 @@
 import { Module } from '@nestjs/common';
+import { auditServices } from '#libs/audit';
 import { auditRecording } from '#libs/audit/operators';
 import { Applications, clientSecrets, grantCache } from '#libs/auth/operators';
+import { computerServices } from '#libs/computers';
+import { inventoryServices } from '#libs/inventory';
 import { Clock } from '#libs/kernel';
 import { SystemClock } from '#libs/platform/config';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ApplicationsController } from './http/applications.controller';
+import { AuditController } from './http/audit.controller';
+import { ComputersController } from './http/computers.controller';
 import { ConsoleFilter } from './http/console.filter';
 import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
 import { FilesController } from './http/files.controller';
+import { ImportsController } from './http/imports.controller';
+import { InventoryController } from './http/inventory.controller';
 import { OverviewController } from './http/overview.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
@@ -17,7 +24,16 @@ import { Sessions } from './typeorm/sessions';
 
 /** The pages of the console, and who may see them. */
 @Module({
-  controllers: [FilesController, SignInController, OverviewController, ApplicationsController],
+  controllers: [
+    FilesController,
+    SignInController,
+    OverviewController,
+    InventoryController,
+    ComputersController,
+    ImportsController,
+    ApplicationsController,
+    AuditController,
+  ],
   providers: [
     { provide: APP_GUARD, useClass: ConsoleGuard },
     { provide: APP_FILTER, useClass: ConsoleFilter },
@@ -26,6 +42,9 @@ import { Sessions } from './typeorm/sessions';
     People,
     Sessions,
     ...auditRecording,
+    ...auditServices,
+    ...inventoryServices,
+    ...computerServices,
     Applications,
     clientSecrets,
     // The console knows the Redis of the API.

@@ -7,6 +7,7 @@ export const inventory: Feature = {
     entities: [...inventorySchema.entities, ...importsSchema.entities],
     migrations: [...inventorySchema.migrations, ...importsSchema.migrations],
     grants: [...inventorySchema.grants, ...importsSchema.grants],
+    consoleGrants: [...(inventorySchema.consoleGrants ?? []), ...(importsSchema.consoleGrants ?? [])],
   },
   api: async () => (await import('#libs/inventory/module')).InventoryModule,
   tag: { name: 'Inventory', description: 'Assets, their categories and their governance metadata.' },

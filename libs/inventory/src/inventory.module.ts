@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type Provider } from '@nestjs/common';
 import { AssetsService } from './assets/application/assets.service';
 import { AssetRepository } from './assets/domain/asset-repository.port';
 import { AssetsController } from './assets/http/assets.controller';
@@ -16,6 +16,14 @@ import { ImportWatch } from './imports/typeorm/import-watch';
 import { HistoryController } from './history/http/history.controller';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
 
+/** What routes and pages call. */
+export const inventoryServices: Provider[] = [
+  AssetsService,
+  { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
+  { provide: ImportRuns, useClass: ImportRunsTypeorm },
+  { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
+];
+
 /** Lets clients read and update the inventory. */
 @Module({
   imports: [AuditModule],
@@ -27,13 +35,6 @@ import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
     ChangesController,
     HistoryController,
   ],
-  providers: [
-    AssetsService,
-    { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
-    EmptyChangeSets,
-    ImportWatch,
-    { provide: ImportRuns, useClass: ImportRunsTypeorm },
-    { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
-  ],
+  providers: [...inventoryServices, EmptyChangeSets, ImportWatch],
 })
 export class InventoryModule {}

@@ -1,2 +1,2 @@
 export { type Feature } from './feature';
-export { PlatformModule } from './platform.module';
+export { PlatformModule, listServices } from './platform.module';

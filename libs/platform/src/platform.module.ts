@@ -1,4 +1,4 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
 import { KeyRereading } from './keys/key-rereading';
 import { Settings } from './config/settings';
 import { SystemClock } from './config/system-clock';
@@ -25,6 +25,20 @@ import { StreamPlaces } from './streams/stream-places';
 import { throttling } from './throttling/throttler-options';
 import { TokenBuckets } from './throttling/token-buckets';
 
+/** What lists need: pages with sealed cursors, feeds and history. */
+export const listServices = ({ signingKeysDir, cursorKeysFile }: Settings): Provider[] => [
+  {
+    provide: CursorKeys,
+    useFactory: () => new CursorKeys(signingKeysDir, cursorKeysFile, new SystemClock()).open(),
+  },
+  { provide: Cursors, useFactory: (keys: CursorKeys) => new Cursors(keys), inject: [CursorKeys] },
+  { provide: KeyRereading, useFactory: (keys: CursorKeys) => new KeyRereading('cursor', keys), inject: [CursorKeys] },
+  Paging,
+  ChangeFeed,
+  History,
+  FeedPaging,
+];
+
 /** Provides the infrastructure that every feature of the HTTP service uses. */
 @Global()
 @Module({})
@@ -36,20 +50,7 @@ export class PlatformModule {
       controllers: [HealthController, ProblemPagesController],
       providers: [
         { provide: Settings, useValue: settings },
-        {
-          provide: CursorKeys,
-          useFactory: () => new CursorKeys(settings.signingKeysDir, settings.cursorKeysFile, new SystemClock()).open(),
-        },
-        { provide: Cursors, useFactory: (keys: CursorKeys) => new Cursors(keys), inject: [CursorKeys] },
-        {
-          provide: KeyRereading,
-          useFactory: (keys: CursorKeys) => new KeyRereading('cursor', keys),
-          inject: [CursorKeys],
-        },
-        Paging,
-        ChangeFeed,
-        History,
-        FeedPaging,
+        ...listServices(settings),
         ProblemFilter,
         { provide: RedisClient, useValue: new RedisClient(settings.redisUrl) },
         {

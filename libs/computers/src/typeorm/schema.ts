@@ -8,15 +8,19 @@ import {
   VisibleComputerRow,
 } from './visible-computer.row';
 
+/** Both processes read. */
+const READ = [
+  { table: 'visible_computer', privileges: 'SELECT' },
+  { table: 'changed_computer', privileges: 'SELECT' },
+  { table: 'former_computer', privileges: 'SELECT' },
+  { table: 'visible_computer_count', privileges: 'SELECT' },
+  { table: 'computer_count', privileges: 'SELECT' },
+  { table: 'computer_source_count', privileges: 'SELECT' },
+];
+
 export const computersSchema: SchemaPart = {
   entities: [VisibleComputerRow, ChangedComputerRow, FormerComputerRow, ComputerCountRow, ComputerSourceCountRow],
   migrations: [ComputerView1780000000020],
-  grants: [
-    { table: 'visible_computer', privileges: 'SELECT' },
-    { table: 'changed_computer', privileges: 'SELECT' },
-    { table: 'former_computer', privileges: 'SELECT' },
-    { table: 'visible_computer_count', privileges: 'SELECT' },
-    { table: 'computer_count', privileges: 'SELECT' },
-    { table: 'computer_source_count', privileges: 'SELECT' },
-  ],
+  grants: READ,
+  consoleGrants: READ,
 };

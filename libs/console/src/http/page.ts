@@ -4,7 +4,12 @@ import { mayAct } from '../domain/signed-in';
 import { formFields } from './form-token';
 import { VIEWS } from './views/views';
 
-const eta = new Eta({ autoEscape: true });
+/** A value that is not there shows as nothing. */
+const eta = new Eta({
+  autoEscape: true,
+  autoFilter: true,
+  filterFunction: (value: unknown) => (value ?? '') as string,
+});
 for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, text);
 
 export interface PageContent {
@@ -15,7 +20,11 @@ export interface PageContent {
 
 const MENU = [
   { path: '/', label: 'Overview', needs: 'viewer' },
+  { path: '/inventory', label: 'Inventory', needs: 'viewer' },
+  { path: '/computers', label: 'Computers', needs: 'viewer' },
+  { path: '/imports', label: 'Imports', needs: 'viewer' },
   { path: '/applications', label: 'Applications', needs: 'admin' },
+  { path: '/audit', label: 'Audit', needs: 'viewer' },
 ] as const;
 
 /** As people read it, in the one zone that everybody shares. */

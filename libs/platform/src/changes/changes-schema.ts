@@ -17,4 +17,9 @@ export const changesSchema: SchemaPart = {
     { function: 'take_change_ticket' },
     { sequence: 'change_set_id' },
   ],
+  consoleGrants: [
+    { table: 'change_set', privileges: 'SELECT' },
+    { table: 'change_head', privileges: 'SELECT' },
+    { table: 'history_horizon', privileges: 'SELECT' },
+  ],
 };

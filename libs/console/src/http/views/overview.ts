@@ -1,2 +1,43 @@
+import { RUN_TABLE } from './lists';
+
+const bar = (label: string): string =>
+  `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="all" width="100" height="8"/><rect class="part" width="<%= one.percent %>" height="8"/></svg>`;
+
 export const OVERVIEW = `<% layout('@frame') %>
-<p>Workspace <strong><%= it.frame.me.workspaceName %></strong>.</p>`;
+<h2>Assets and their owners</h2>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Category</th><th scope="col" class="number">Assets</th><th scope="col" class="number">With an owner</th><th scope="col">Coverage</th></tr></thead>
+<tbody>
+<% for (const one of it.categories) { %>
+<tr><td><a href="/inventory?categoryKey=<%= one.key %>"><%= one.label %></a></td>
+<td class="number" data-label="Assets"><%= one.total.toLocaleString('en') %></td>
+<td class="number" data-label="With an owner"><%= one.key === 'EMPLOYEE' ? '' : one.owned.toLocaleString('en') %></td>
+<td data-label="Coverage"><% if (one.key !== 'EMPLOYEE') { %>${bar('<%= one.percent %> % have an owner')} <%= one.percent %> %<% } %></td></tr>
+<% } %>
+</tbody></table></div>
+<h2>Computers by check</h2>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Check</th><th scope="col" class="number">Passing</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Unknown</th><th scope="col">Passing</th></tr></thead>
+<tbody>
+<% for (const one of it.checks) { %>
+<tr><td><%= one.label %></td>
+<td class="number" data-label="Passing"><%= one.passing.toLocaleString('en') %></td>
+<td class="number" data-label="Failing"><a href="/computers?failingAnyOf=<%= one.key %>"><%= one.failing.toLocaleString('en') %></a></td>
+<td class="number" data-label="Unknown"><a href="/computers?unknownAnyOf=<%= one.key %>"><%= one.unknown.toLocaleString('en') %></a></td>
+<td data-label="Share">${bar('<%= one.percent %> % pass')} <%= one.percent %> %</td></tr>
+<% } %>
+</tbody></table></div>
+<h2>Sources</h2>
+<% if (it.sources.length > 0) { %>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Source</th><th scope="col" class="number">Assets</th><th scope="col">Last completed import</th><th scope="col">Fresh</th></tr></thead>
+<tbody>
+<% for (const one of it.sources) { %>
+<tr><td><%= one.source %></td><td class="number" data-label="Assets"><%= one.assetCount.toLocaleString('en') %></td>
+<td data-label="Last completed import"><%= it.time(one.lastCompletedAt) %></td>
+<td data-label="Fresh"><% if (one.isStale) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %></td></tr>
+<% } %>
+</tbody></table></div>
+<% } else { %><p class="notice">There is no source yet.</p><% } %>
+<h2>Last imports</h2>
+<% if (it.runs.length > 0) { %>${RUN_TABLE}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;

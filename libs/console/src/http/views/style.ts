@@ -68,6 +68,9 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .filters { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 0 0 1rem; }
 .filters label { color: var(--soft); font-size: 0.8125rem; }
 .filters input, .filters select { width: auto; min-width: 9rem; }
+svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
+.bar .all { fill: var(--line); }
+.bar .part { fill: var(--link); }
 .good { color: var(--good); }
 .bad-text { color: var(--bad); }
 @media (max-width: 40rem) {

@@ -1,6 +1,7 @@
 import { FRAME, REFUSAL } from './frame';
 import { SIGN_IN, SIGN_IN_LINK, WORKSPACES } from './sign-in';
 import { APPLICATION, APPLICATIONS, SECRET } from './applications';
+import { ASSET, AUDIT, COMPUTER, COMPUTERS, IMPORT, IMPORTS, INVENTORY } from './lists';
 import { OVERVIEW } from './overview';
 
 /** The templates by name. `<%= … %>` escapes; `<%~ … %>` does not, and stands for other templates only. */
@@ -11,6 +12,13 @@ export const VIEWS = {
   signInLink: SIGN_IN_LINK,
   workspaces: WORKSPACES,
   overview: OVERVIEW,
+  inventory: INVENTORY,
+  asset: ASSET,
+  computers: COMPUTERS,
+  computer: COMPUTER,
+  imports: IMPORTS,
+  import: IMPORT,
+  audit: AUDIT,
   applications: APPLICATIONS,
   application: APPLICATION,
   secret: SECRET,

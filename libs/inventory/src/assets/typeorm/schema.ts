@@ -75,4 +75,12 @@ export const inventorySchema: SchemaPart = {
     { table: 'asset_place', privileges: 'SELECT' },
     { table: 'hidden_employee', privileges: 'SELECT' },
   ],
+  // The console shows what the API shows.
+  consoleGrants: [
+    { function: 'tag_key_named' },
+    ...[
+      ...['tag_key', 'asset', 'asset_tag', 'asset_version', 'computer', 'facet_count', 'tag_count', 'source_count'],
+      ...['visible_owner', 'former_asset', 'former_owner', 'known_owner', 'asset_place'],
+    ].map((table) => ({ table, privileges: 'SELECT' })),
+  ],
 };

@@ -22,9 +22,10 @@ export abstract class ImportRuns {
     limit: number,
   ): Promise<RunOfWorkspace[]>;
 
-  /** Returns one import with its first errors and warnings, or null. */
+  /** Returns one import of every workspace or of one, with its first errors and warnings, or null. */
   abstract find(
     id: string,
+    workspaceId?: WorkspaceId | null,
   ): Promise<
     (RunOfWorkspace & { readonly errors: readonly ImportError[]; readonly warnings: readonly ImportError[] }) | null
   >;

@@ -46,14 +46,14 @@ export class ImportRunsTypeorm extends ImportRuns {
     { workspaceId, source }: { readonly workspaceId: WorkspaceId | null; readonly source: string | null },
     limit: number,
   ): Promise<RunOfWorkspace[]> {
-    const rows = await this.database.inTenant(EVERYWHERE, (manager) =>
+    const rows = await this.database.inTenant(workspaceId ? { workspaceId } : EVERYWHERE, (manager) =>
       manager.query<FoundRun[]>(LATEST, [workspaceId, source, limit]),
     );
     return rows.map(ofWorkspace);
   }
 
-  async find(id: string) {
-    const [row] = await this.database.inTenant(EVERYWHERE, (manager) =>
+  async find(id: string, workspaceId: WorkspaceId | null = null) {
+    const [row] = await this.database.inTenant(workspaceId ? { workspaceId } : EVERYWHERE, (manager) =>
       manager.query<(FoundRun & { readonly errors: ImportError[]; readonly warnings: ImportError[] })[]>(FIND, [id]),
     );
     return row ? { ...ofWorkspace(row), errors: row.errors, warnings: row.warnings } : null;

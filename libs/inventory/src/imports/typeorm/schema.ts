@@ -12,4 +12,9 @@ export const importsSchema: SchemaPart = {
     { function: 'settle_import_runs' },
     { function: 'freshness_of_imports' },
   ],
+  consoleGrants: [
+    { table: 'import_run', privileges: 'SELECT' },
+    { table: 'import_freshness', privileges: 'SELECT' },
+    { function: 'inventory_sources' },
+  ],
 };

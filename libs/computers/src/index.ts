@@ -1,0 +1,5 @@
+export { computerServices } from './computers.module';
+export { type Computer } from './domain/computer';
+export { ComputerDirectory } from './domain/computer-directory.port';
+export { CHECKS } from './domain/posture';
+export { ComputerQueryDto } from './http/computer-query.dto';

@@ -1,0 +1,65 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { CHECKS, type Computer, ComputerDirectory, ComputerQueryDto } from '#libs/computers';
+import { newestOf } from '#libs/kernel';
+import { Paging } from '#libs/platform/pagination';
+import type { Request, Response } from 'express';
+import type { SignedIn } from '../domain/signed-in';
+import { Access, Me } from './access.decorator';
+import { idOf } from './inventory.controller';
+import { listQuery, nextPage } from './list-query';
+import { sendPage } from './page';
+
+const RESOURCE = 'computers';
+const PAGE_SIZE = 50;
+
+/** The checks as people call them, in the order of {@link CHECKS}. */
+export const CHECK_LABELS = ['Antivirus', 'Disk encryption', 'Password manager', 'Screen lock'] as const;
+
+@Controller('computers')
+@Access('viewer')
+export class ComputersController {
+  constructor(
+    private readonly computers: ComputerDirectory,
+    private readonly paging: Paging,
+  ) {}
+
+  @Get()
+  async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
+    const query = await listQuery(ComputerQueryDto, request, response);
+    if (!query) return;
+    const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, {
+      defaultSize: PAGE_SIZE,
+    });
+    const found = await this.computers.list(newestOf(workspaceId), filters, page, 'owner');
+    const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
+    response.removeHeader('Link');
+    sendPage(response, 'computers', {
+      ...{ title: 'Computers', totalCount, typed: texts, next: nextPage(request, endCursor) },
+      computers: found.items.map((computer) => ({ ...computer, checks: checksOf(computer) })),
+      checks: CHECKS.map((key, place) => ({ key, label: CHECK_LABELS[place] })),
+    });
+  }
+
+  @Get(':id')
+  async show(
+    @Me() { workspaceId }: SignedIn,
+    @Param() { id }: { id: string },
+    @Res() response: Response,
+  ): Promise<void> {
+    const computer = await this.computers.get(newestOf(workspaceId), idOf(id), 'owner');
+    sendPage(response, 'computer', { title: computer.name, computer, checks: checksOf(computer) });
+  }
+}
+
+function checksOf({ compliance }: Computer) {
+  const results = [
+    compliance.antivirusInstalled,
+    compliance.diskEncryptionEnabled,
+    compliance.passwordManagerInstalled,
+    compliance.screenLockEnabled,
+  ];
+  return CHECK_LABELS.map((label, place) => {
+    const passes = results[place] ?? null;
+    return { label, state: passes === null ? 'unknown' : passes ? 'passing' : 'failing' };
+  });
+}

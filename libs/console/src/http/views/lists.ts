@@ -1,0 +1,168 @@
+const NEXT = `<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Next page</a></p><% } %>`;
+
+const option = `<option value="<%= value %>"<% if (it.typed[name] === value) { %> selected<% } %>><%= label %></option>`;
+
+const select = (name: string, label: string, options: string): string => `<p><label for="${name}">${label}</label><br>
+<select id="${name}" name="${name}"><% { const name = '${name}'; for (const [value, label] of ${options}) { %>${option}<% } } %></select></p>`;
+
+const text = (name: string, label: string, type = 'text'): string =>
+  `<p><label for="${name}">${label}</label><br><input id="${name}" name="${name}" type="${type}" value="<%= ${type === 'date' ? `(it.typed['${name}'] ?? '').slice(0, 10)` : `it.typed['${name}']`} %>"></p>`;
+
+const OWNER = `<% if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
+
+export const INVENTORY = `<% layout('@frame') %>
+<form method="get" action="/inventory" class="filters">
+${select('categoryKey', 'Category', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
+${select('hasOwner', 'Owner', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
+${select('classification', 'Classification', `[['', 'any'], ...it.classifications.map((one) => [one, one])]`)}
+${text('name', 'Name, exactly')}
+${text('tagKey', 'Tag')}
+${text('source', 'Source')}
+<p><button>Filter</button></p>
+</form>
+<p><%= it.totalCount.toLocaleString('en') %> assets</p>
+<% if (it.assets.length > 0) { %>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Owner</th><th scope="col">Classification</th><th scope="col">Source</th><th scope="col">Changed</th></tr></thead>
+<tbody>
+<% for (const one of it.assets) { %>
+<tr><td><a href="/inventory/<%= one.id %>"><%= one.name %></a></td>
+<td data-label="Type"><%= one.type %></td>
+<td data-label="Owner">${OWNER}</td>
+<td data-label="Classification"><%= one.classification %></td>
+<td data-label="Source"><%= one.source %></td>
+<td data-label="Changed"><%= it.time(one.updatedAt) %></td></tr>
+<% } %>
+</tbody></table></div>
+<% } else { %><p class="notice">No asset matches.</p><% } %>
+${NEXT}`;
+
+export const ASSET = `<% layout('@frame') %>
+<% const one = it.asset; %>
+<dl>
+<dt>Id</dt><dd><code><%= one.id %></code></dd>
+<dt>Type</dt><dd><%= one.type %> (<%= it.category?.displayLabel %>)</dd>
+<dt>Owner</dt><dd>${OWNER}<% if (one.owner?.email) { %>, <%= one.owner.email %><% } %></dd>
+<dt>Owner set by</dt><dd><%= one.ownerSource ?? '' %></dd>
+<dt>Classification</dt><dd><%= one.classification %></dd>
+<dt>Description</dt><dd><%= one.description ?? '' %></dd>
+<dt>Tags</dt><dd><%= one.tags.map(({ key, value }) => (value ? key + '=' + value : key)).join(', ') %></dd>
+<dt>Source</dt><dd><%= one.source %>, <code><%= one.externalId %></code></dd>
+<% for (const [label, value] of [['Account', one.accountId], ['Region', one.region], ['Serial number', one.serialNumber], ['Operating system', one.operatingSystem && one.operatingSystem + ' ' + (one.osVersion ?? '')], ['E-mail', one.email]]) { if (value) { %>
+<dt><%= label %></dt><dd><%= value %></dd>
+<% } } %>
+<dt>Last check</dt><dd><%= it.time(one.lastCheckedAt) %></dd>
+<dt>Changed</dt><dd><%= it.time(one.updatedAt) %></dd>
+</dl>
+<% if (one.type === 'COMPUTER') { %><p><a href="/computers/<%= one.id %>">Checks of this computer</a></p><% } %>
+<h2>History</h2>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">When</th><th scope="col">By</th><th scope="col">What</th></tr></thead>
+<tbody>
+<% for (const entry of it.history) { %>
+<tr><td><%= it.time(entry.validFrom) %></td><td data-label="By"><%= entry.origin %></td>
+<td data-label="What"><% if (entry.changes.length === 0) { %><%= entry.what %><% } %>
+<% for (const { field, old, fresh } of entry.changes) { %><%= field %>: <del><%= old %></del> → <%= fresh || 'none' %><br><% } %></td></tr>
+<% } %>
+</tbody></table></div>`;
+
+const CHECKS = `<% for (const check of one.checks) { %><td data-label="<%= check.label %>"><span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[check.state] %>"><%= check.state %></span></td><% } %>`;
+
+const boxes = (name: string, label: string): string => `<fieldset><legend>${label}</legend>
+<% for (const check of it.checks) { %><label class="box"><input type="checkbox" name="${name}" value="<%= check.key %>"<% if ((it.typed['${name}'] ?? '').split(',').includes(check.key)) { %> checked<% } %>> <%= check.label %></label><% } %></fieldset>`;
+
+export const COMPUTERS = `<% layout('@frame') %>
+<form method="get" action="/computers" class="filters">
+${boxes('failingAnyOf', 'Failing')}
+${boxes('unknownAnyOf', 'Unknown')}
+${select('isMonitored', 'Monitored', `[['', 'any'], ['true', 'yes'], ['false', 'no']]`)}
+${text('serialNumber', 'Serial number')}
+<p><button>Filter</button></p>
+</form>
+<p><%= it.totalCount.toLocaleString('en') %> computers</p>
+<% if (it.computers.length > 0) { %>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Name</th><th scope="col">Owner</th><% for (const { label } of it.checks) { %><th scope="col"><%= label %></th><% } %><th scope="col">Last check-in</th></tr></thead>
+<tbody>
+<% for (const one of it.computers) { %>
+<tr><td><a href="/computers/<%= one.id %>"><%= one.name %></a></td><td data-label="Owner">${OWNER}</td>${CHECKS}
+<td data-label="Last check-in"><%= it.time(one.lastCheckedAt) %></td></tr>
+<% } %>
+</tbody></table></div>
+<% } else { %><p class="notice">No computer matches.</p><% } %>
+${NEXT}`;
+
+export const COMPUTER = `<% layout('@frame') %>
+<% const one = it.computer; %>
+<dl>
+<dt>Owner</dt><dd>${OWNER}<% if (one.owner?.email) { %>, <%= one.owner.email %><% } %></dd>
+<dt>Serial number</dt><dd><%= one.serialNumber ?? '' %></dd>
+<dt>Operating system</dt><dd><%= one.operatingSystem ?? '' %> <%= one.osVersion ?? '' %></dd>
+<dt>Monitored</dt><dd><%= one.isMonitored ? 'yes' : 'no' %></dd>
+<dt>Agent</dt><dd><%= one.compliance.agentVersion ?? '' %></dd>
+<dt>Last check-in</dt><dd><%= it.time(one.lastCheckedAt) %></dd>
+<% for (const { label, state } of it.checks) { %><dt><%= label %></dt><dd><%= state %></dd><% } %>
+</dl>
+<p><a href="/inventory/<%= one.id %>">Asset, owner and history</a></p>`;
+
+const RUNS = `<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Started</th><th scope="col">Source</th><th scope="col">Outcome</th><th scope="col">Read</th><th scope="col">Created</th><th scope="col">Updated</th><th scope="col">Hidden</th><th scope="col">Failed</th><th scope="col">Warned</th></tr></thead>
+<tbody>
+<% for (const run of it.runs) { %>
+<tr><td><a href="/imports/<%= run.id %>"><%= it.time(run.startedAt) %></a></td><td data-label="Source"><%= run.source %></td>
+<td data-label="Outcome"><%= run.outcome %></td>
+<% for (const [label, n] of [['Read', run.read], ['Created', run.created], ['Updated', run.updated], ['Hidden', run.hidden], ['Failed', run.failed], ['Warned', run.warned]]) { %><td data-label="<%= label %>"><%= n %></td><% } %></tr>
+<% } %>
+</tbody></table></div>`;
+
+export const IMPORTS = `<% layout('@frame') %>
+<% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;
+
+const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>
+<div class="table"><table><thead><tr><th scope="col">Line</th><th scope="col">Reason</th></tr></thead><tbody>
+<% for (const { file, line, reason } of ${lines}) { %><tr><td><%= file ? file + ':' : '' %><%= line %></td><td><%= reason %></td></tr><% } %>
+</tbody></table></div><% } %>`;
+
+export const IMPORT = `<% layout('@frame') %>
+<% const run = it.run; %>
+<dl>
+<dt>Outcome</dt><dd><%= run.outcome %></dd>
+<dt>Started</dt><dd><%= it.time(run.startedAt) %></dd>
+<dt>Ended</dt><dd><%= run.endedAt ? it.time(run.endedAt) : 'not yet' %></dd>
+<dt>By</dt><dd><%= run.who ?? '' %></dd>
+<dt>Files</dt><dd><%= run.files.map(({ name }) => name).join(', ') %></dd>
+<% if (run.map) { %><dt>Map</dt><dd><%= run.map %></dd><% } %>
+<% for (const [label, n] of [['Read', run.read], ['Created', run.created], ['Updated', run.updated], ['Unchanged', run.unchanged], ['Hidden', run.hidden], ['Failed', run.failed], ['Skipped', run.skipped], ['Warned', run.warned]]) { %><dt><%= label %></dt><dd><%= n %></dd><% } %>
+<% if (run.hiddenWhy) { %><dt>Hiding</dt><dd><%= run.hiddenWhy %></dd><% } %>
+</dl>
+${LINES('Errors', 'it.errorLines')}
+${LINES('Warnings', 'it.warnings')}`;
+
+export const AUDIT = `<% layout('@frame') %>
+<p><% if (it.checkpoint) { %><%= it.checkpoint.size.toLocaleString('en') %> events are sealed, the last at <%= it.time(it.checkpoint.recordedAt) %>.<% } else { %>No event is sealed yet.<% } %>
+<% if (it.waiting) { %> Events since <%= it.time(it.waiting) %> wait for their seal.<% } else { %> None waits.<% } %></p>
+<form method="get" action="/audit" class="filters">
+${text('since', 'From (UTC)', 'date')}
+${text('until', 'Until (UTC)', 'date')}
+${text('action', 'Action')}
+${text('clientId', 'Client id')}
+${text('assetId', 'Asset id')}
+<p><button>Filter</button></p>
+</form>
+<% if (it.since) { %><p class="soft">Events since <%= it.time(it.since) %>, the newest first.</p><% } %>
+<% if (it.events.length > 0) { %>
+<div class="table"><table class="stacked">
+<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Action</th><th scope="col">Target</th><th scope="col">Changes</th></tr></thead>
+<tbody>
+<% for (const event of it.events) { %>
+<tr><td><%= it.time(event.occurredAt) %><br><span class="soft">No. <%= event.sequence %></span></td>
+<td data-label="Who"><%= event.who %></td>
+<td data-label="Action"><%= event.action %></td>
+<td data-label="Target"><% if (event.target.type === 'ASSET') { %><a href="/inventory/<%= event.target.id %>"><%= event.target.name %></a><% } else { %><%= event.target.type %> <%= event.target.name %><% } %></td>
+<td data-label="Changes"><% for (const change of event.changes) { %><%= change.field %>: <del><%= JSON.stringify(change.old) %></del> → <%= JSON.stringify(change.new) %><br><% } %></td></tr>
+<% } %>
+</tbody></table></div>
+<% } else { %><p class="notice">No event matches.</p><% } %>
+<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Later events</a></p><% } %>`;
+
+export const RUN_TABLE = RUNS;

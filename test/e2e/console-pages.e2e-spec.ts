@@ -1,0 +1,172 @@
+import { arrangeEveryResource, type EveryResource } from '../contract/every-resource';
+import { type TestApp, startAppOn } from '../support/start-app';
+import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { createTestDatabase } from '../support/test-database';
+
+const XSS = '<img src=x onerror=alert(1)>"\'';
+const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;';
+
+describe('The pages of the console', () => {
+  let console: TestConsole;
+  let api: TestApp;
+  let ours: { id: string; slug: string };
+  let theirs: { id: string; slug: string };
+  let viewer: ConsoleBrowser;
+  let arranged: EveryResource;
+  let foreign: EveryResource;
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    console = await startConsole({}, database);
+    api = await startAppOn(database);
+    ours = await console.aWorkspace('Ours');
+    theirs = await console.aWorkspace('Theirs');
+    arranged = await arrangeEveryResource(api, ours.id);
+    foreign = await arrangeEveryResource(api, theirs.id);
+    viewer = await console.signIn(ours.slug, 'viewer');
+  });
+  afterAll(async () => {
+    await api.stop();
+    await console.stop();
+    await console.database.drop();
+  });
+
+  const idIn = (of: EveryResource, path: string): string => of.ids[path] ?? '';
+  const runIds = async (workspace: string): Promise<string[]> => {
+    const { rows } = await console.database.admin.query<{ id: string }>(
+      'SELECT id FROM import_run WHERE workspace_id = $1',
+      [workspace],
+    );
+    return rows.map(({ id }) => id);
+  };
+
+  it('each have their title and one heading, for a viewer too', async () => {
+    const [run = ''] = await runIds(ours.id);
+    const paths = [
+      ...['/', '/inventory', '/computers', '/imports', '/audit', '/workspaces'],
+      `/inventory/${idIn(arranged, '/v1/inventory/assets')}`,
+      `/computers/${idIn(arranged, '/v1/computers')}`,
+      `/imports/${run}`,
+    ];
+
+    for (const path of paths) {
+      const { status, text } = await viewer.get(path);
+      const headings = [...text.matchAll(/<h1>([^<]*)<\/h1>/g)].map(([, heading]) => heading);
+      expect([path, status, headings.length]).toEqual([path, 200, 1]);
+      expect(text).toContain(`<title>${headings[0] ?? ''} – Compliance console</title>`);
+      expect(text).not.toMatch(/undefined|\[object|<style|style="|onclick/);
+    }
+  });
+
+  it('lead to the sign-in without a session', async () => {
+    for (const path of ['/', '/inventory', '/computers', '/imports', '/applications', '/audit', '/inventory/x']) {
+      const { status, headers } = await console.browser().get(path);
+      expect([path, status, headers.get('location')]).toEqual([path, 303, '/sign-in']);
+    }
+  });
+
+  it('show nothing of another workspace, and nothing where there is nothing', async () => {
+    const [run = ''] = await runIds(theirs.id);
+    const paths = [
+      `/inventory/${idIn(foreign, '/v1/inventory/assets')}`,
+      `/computers/${idIn(foreign, '/v1/computers')}`,
+      `/imports/${run}`,
+      ...['/inventory/00000000-0000-4000-8000-000000000000', '/inventory/x', '/computers/x', '/imports/x', '/nowhere'],
+    ];
+
+    for (const path of paths) expect([path, (await viewer.get(path)).status]).toEqual([path, 404]);
+    const { text } = await viewer.get('/inventory');
+    for (const id of Object.values(foreign.ids)) expect(text).not.toContain(id);
+  });
+
+  it('filter lists under the names of the API', async () => {
+    const [all, owned, missing, wrong] = [
+      await viewer.get('/inventory'),
+      await viewer.get('/inventory?hasOwner=true'),
+      await viewer.get('/inventory?hasOwner=false&categoryKey=COMPUTER'),
+      await viewer.get('/inventory?hasOwner=maybe'),
+    ];
+
+    expect([all, owned, missing].map(({ text }) => / (\d+) assets|(\d+) assets/.exec(text)?.[0].trim())).toEqual([
+      '4 assets',
+      '1 assets',
+      '2 assets',
+    ]);
+    expect(owned.text).toContain('Ada Okafor');
+    expect([wrong.status, wrong.text.includes('hasOwner must be true or false')]).toEqual([400, true]);
+  });
+
+  it('leave empty fields of a form out of the address, and join ticked boxes', async () => {
+    const [list, boxes] = [
+      await viewer.get('/inventory?categoryKey=&hasOwner=true&name='),
+      await viewer.get('/computers?failingAnyOf=ANTIVIRUS&failingAnyOf=SCREEN_LOCK&isMonitored='),
+    ];
+
+    expect([list.status, list.headers.get('location')]).toEqual([303, '/inventory?hasOwner=true']);
+    expect(boxes.headers.get('location')).toBe('/computers?failingAnyOf=ANTIVIRUS%2CSCREEN_LOCK');
+  });
+
+  it('page through a list', async () => {
+    const seen = new Set<string>();
+    let path: string | undefined = '/inventory?pageSize=3';
+    for (let pages = 0; path !== undefined; pages += 1) {
+      expect(pages).toBeLessThan(3);
+      const { status, text } = await viewer.get(path);
+      expect(status).toBe(200);
+      for (const [, id = ''] of text.matchAll(/href="\/inventory\/([0-9a-f-]{36})"/g)) seen.add(id);
+      path = /href="([^"]*pageCursor[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+
+    expect(seen.size).toBe(4);
+  });
+
+  it('show what an update changed, and who made it, in history and audit', async () => {
+    const id = idIn(arranged, '/v1/inventory/assets');
+
+    const [asset, audit] = [await viewer.get(`/inventory/${id}`), await viewer.get(`/audit?assetId=${id}`)];
+
+    expect(asset.text).toMatch(/application ci_\w+[\s\S]*description: <del>Reviewed<\/del> → Reviewed again/);
+    expect(audit.text).toContain('asset.updated');
+    expect(audit.text).toContain('&quot;Reviewed again&quot;');
+    expect(audit.text).toContain('events are sealed');
+  });
+
+  it('take days as people write them', async () => {
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const [before, after] = [await viewer.get(`/audit?until=${tomorrow}`), await viewer.get('/audit?until=2020-01-01')];
+
+    expect(before.text).toContain('asset.updated');
+    expect([after.status, after.text.includes('No event matches')]).toEqual([200, true]);
+  });
+
+  it('tell totals, owners, checks and sources at a glance', async () => {
+    const { text } = await viewer.get('/');
+
+    expect(text).toMatch(/Cloud resources<\/a><\/td>\s*<td[^>]*>1<\/td>\s*<td[^>]*>1<\/td>/);
+    expect(text).toMatch(/<svg class="bar"[^>]*aria-label="100 % have an owner"/);
+    expect(text).toContain('Disk encryption');
+    expect(text).toContain('>mdm<');
+  });
+
+  it('show every field of an asset as text', async () => {
+    const asset = await api.arrange.anAsset(ours.id, {
+      type: 'COMPUTER',
+      name: XSS,
+      description: XSS,
+      columns: { source: XSS, external_id: XSS, serial_number: XSS, operating_system: XSS },
+    });
+    await api.arrange.change(
+      ours.id,
+      `INSERT INTO import_run (workspace_id, id, source, ended_at, outcome, who, options, files, counts, errors, warnings)
+       SELECT workspace_id, gen_random_uuid(), $2, now(), 'COMPLETED', $2, options, $3, counts, $4, $4
+         FROM import_run WHERE workspace_id = $1 LIMIT 1`,
+      [ours.id, XSS, JSON.stringify([{ name: XSS, bytes: 1 }]), JSON.stringify([{ line: 1, reason: XSS, file: XSS }])],
+    );
+    const run = (await runIds(ours.id)).map((id) => `/imports/${id}`);
+
+    for (const path of [`/inventory/${asset.id}`, `/computers/${asset.id}`, '/inventory', '/computers', '/', ...run]) {
+      const { text } = await viewer.get(path);
+      expect([path, text.includes('<img')]).toEqual([path, false]);
+    }
+    expect((await viewer.get(`/inventory/${asset.id}`)).text).toContain(ESCAPED);
+  });
+});
