@@ -1,7 +1,11 @@
-/** @needs python3 */
+/**
+ * @needs curl
+ * @needs python3
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -206,5 +210,123 @@ print(api.get("/v1/inventory/assets/${second.id}")["description"])`;
     expect(stderr).toContain('ApiError: 302 unexpected_answer');
     expect(bodies).toEqual(['/oauth/token']);
     elsewhere.close();
+  });
+});
+
+describe('The recipes', () => {
+  const recipe = (name: string): string => shownFile(`recipes/${name.replaceAll('_', '-')}.md`, `${name}.py`);
+  let company: string;
+  let arrange: TestApp['arrange'];
+  beforeEach(async () => {
+    arrange = app.arrange;
+    company = await arrange.aWorkspace();
+    ({ clientId, clientSecret } = await arrange.anApplication(company));
+    environment = { BASE_URL: proxy.origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
+  });
+  const rows = async (columns: string) => {
+    const { rows: found } = await app.database.admin.query<{ row: unknown[] }>(
+      `SELECT json_build_array(${columns}) AS row FROM asset WHERE workspace_id = $1 AND sub_key < 15 ORDER BY name`,
+      [company],
+    );
+    return found.map(({ row }) => row);
+  };
+
+  it('give owners by a rule, and keep what a person sets meanwhile', async () => {
+    const mei = (await arrange.anEmployee(company, 'Mei', 'Mei.Tanaka@example.com')).id;
+    const ada = (await arrange.anEmployee(company, 'Ada', 'ada.okafor@example.com')).id;
+    const inAccount = async (name: string, account_id: string | null) =>
+      (await arrange.anAsset(company, { type: 'CLOUD_STORAGE_BUCKET', name, columns: { account_id } })).id;
+    await inAccount('a', '123456789012');
+    const contested = await inAccount('b', '123456789012');
+    await inAccount('c', '210987654321');
+    await inAccount('d', '333');
+    await inAccount('e', null);
+    await writeFile(join(directory, 'give_owners.py'), recipe('give_owners'));
+    const give = (...options: string[]) =>
+      said(`
+import runpy, sys
+sys.argv = ["give_owners.py", *${JSON.stringify(options)}]
+runpy.run_path("give_owners.py")`);
+
+    const count = (owners: number, others: number) => [
+      `${owners} owners given, ${others} assets were changed by others meanwhile`,
+      'No rule for 333, no account',
+    ];
+    expect(await give('--try')).toEqual(count(3, 0));
+    expect(new Set((await rows('owner_id')).flat())).toEqual(new Set([null]));
+    const person = await arrange.aClient(company);
+    proxy.meddling = {
+      before: async ({ method }) => {
+        if (method === 'PATCH') await person.patch(`/v1/inventory/assets/${contested}`, { ownerId: ada });
+      },
+    };
+    expect(await give()).toEqual(count(2, 1));
+    expect(await rows('name, owner_id')).toEqual([
+      ['a', mei],
+      ['b', ada],
+      ['c', ada],
+      ['d', null],
+      ['e', null],
+    ]);
+  });
+
+  it('report computers that fail a check, with the addresses of their owners', async () => {
+    const ada = (await arrange.anEmployee(company, 'Ada')).id;
+    const computer = (name: string, ownerId: string | null, disk_encryption_enabled: boolean | null) =>
+      arrange.anAsset(company, {
+        ...{ type: 'COMPUTER', name, ownerId, columns: { serial_number: `S-${name}` } },
+        posture: { disk_encryption_enabled, screen_lock_enabled: true },
+      });
+    await computer('=cmd', ada, false);
+    await computer('unowned', null, false);
+    await computer('unknown', ada, null);
+    await computer('safe', ada, true);
+
+    const [head, ...lines] = await said(recipe('failing_computers'));
+
+    expect(head).toContain('"computer","serial number","failed"');
+    expect(lines.map((line) => line.trim()).sort()).toEqual([
+      `"'=cmd","S-=cmd","DISK_ENCRYPTION","","Ada","ada@example.com"`,
+      '"unowned","S-unowned","DISK_ENCRYPTION","","",""',
+    ]);
+  });
+
+  it('tell who left and what they still own, until nothing is left', async () => {
+    const leaver = (await arrange.anEmployee(company, 'Lena', 'lena@example.com')).id;
+    const stays = (await arrange.anEmployee(company, 'Ada')).id;
+    await arrange.anAsset(company, { type: 'CLOUD_STORAGE_BUCKET', name: 'logs', ownerId: leaver });
+    await arrange.anAsset(company, { type: 'COMPUTER', name: 'laptop', ownerId: leaver });
+    await arrange.anAsset(company, { name: 'other', ownerId: stays });
+    const told = async () => (await run(recipe('leavers'))).stdout.trim().split('\n').sort();
+    expect(await told()).toEqual(['']);
+
+    await arrange.change(company, 'UPDATE asset SET visibility = 1 WHERE public_id = $1', [leaver]);
+    const expected: unknown[] = [expect.stringMatching('  CLOUD logs'), expect.stringMatching('  COMPUTER laptop')];
+    for (let times = 0; times < 2; times += 1) {
+      expect(await told()).toEqual([...expected, 'Lena <lena@example.com> left, and still owns:']);
+    }
+    await arrange.change(company, 'UPDATE asset SET owner_id = $1 WHERE owner_id = $2', [stays, leaver]);
+    expect(await told()).toEqual(['']);
+    expect(readFileSync(join(directory, 'employees.json'), 'utf8')).not.toContain('Lena');
+    expect(statSync(join(directory, 'employees.json')).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('token.sh', () => {
+  it('gives all scripts of a machine one token, and a new one for a refused one', async () => {
+    const file = join(directory, 'token.sh');
+    await writeFile(file, shownFile('authentication.md', 'token.sh'));
+    const together = (refused = '') =>
+      said(`
+import os, subprocess
+every = [subprocess.Popen(["sh", "token.sh", "${refused}"], stdout=subprocess.PIPE) for _ in range(6)]
+print(*{one.communicate()[0].decode().strip() for one in every})`);
+    environment = { ...environment, HOME: directory };
+
+    const [token = '', ...others] = (await together()).flatMap((line) => line.split(' '));
+    expect([token.length > 100, others, tokensOf()]).toEqual([true, [], 1]);
+    const [renewed, ...more] = (await together(token)).flatMap((line) => line.split(' '));
+    expect([renewed === token, more, tokensOf()]).toEqual([false, [], 2]);
+    expect(statSync(join(directory, '.compliance-token/token')).mode & 0o777).toBe(0o600);
   });
 });

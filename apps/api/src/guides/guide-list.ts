@@ -15,6 +15,7 @@ interface Chapter {
 export const PROGRAM: Guide = { name: 'compliance_api.py', file: 'docs/recipes/compliance_api.py' };
 
 const inDocs = (name: string): Guide => ({ name, file: `docs/${name}.md` });
+const recipe = (name: string): Guide => ({ name, file: `docs/recipes/${name}.md` });
 const connector = (name: string): Guide => ({ name, file: `docs/connectors/${name}.md` });
 
 /** The menu of /docs/guides. To publish a page of `docs/`, add it here. */
@@ -42,6 +43,7 @@ export const CHAPTERS: readonly Chapter[] = [
     title: 'Write',
     guides: [inDocs('updates'), inDocs('bulk-updates'), inDocs('idempotency'), inDocs('concurrent-updates')],
   },
+  { title: 'Recipes', guides: [recipe('give-owners'), recipe('failing-computers'), recipe('leavers')] },
   {
     title: 'Connect',
     guides: [
