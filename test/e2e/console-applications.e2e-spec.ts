@@ -1,8 +1,8 @@
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
 import { createTestDatabase } from '../support/test-database';
 
-const REDIS = process.env['TEST_REDIS_URL'];
 const XSS = '<script>alert(1)</script>"\'&';
 const ESCAPED = '&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;';
 
@@ -13,7 +13,7 @@ describe('The applications of the console', () => {
   let admin: ConsoleBrowser & { personId: string };
   beforeAll(async () => {
     const database = await createTestDatabase();
-    const redis: Record<string, string> = REDIS === undefined ? {} : { REDIS_URL: REDIS };
+    const redis = { REDIS_URL: redisOfTheRun() };
     console = await startConsole(redis, database);
     api = await startAppOn(database, redis);
     ours = await console.aWorkspace('Ours');
