@@ -92,7 +92,7 @@ const folderRules = [
   adapterMayImport('redis', 'Redis adapters.', [packages('ioredis')]),
   adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt', 'jose', 'zod')]),
   adapterMayImport('system', 'What the machine offers: files, randomness, time.', [
-    packages('canonicalize', 'jsonata', 're2js', 'stream-(?:chain|json)', 'uuid', 'yaml', 'zod'),
+    packages('canonicalize', 'jsonata', 'openid-client', 're2js', 'stream-(?:chain|json)', 'uuid', 'yaml', 'zod'),
   ]),
 ];
 

@@ -102,7 +102,7 @@ export interface TestConsole {
 
 export async function startConsole(overrides: Record<string, string> = {}, on?: TestDatabase): Promise<TestConsole> {
   const database = on ?? (await createTestDatabase());
-  const port = await freePort();
+  const port = Number(overrides['CONSOLE_PORT'] ?? (await freePort()));
   const environment = {
     NODE_ENV: 'test',
     CONSOLE_DATABASE_URL: database.consoleDatabaseUrl,
@@ -124,6 +124,7 @@ export async function startConsole(overrides: Record<string, string> = {}, on?: 
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const admin = async (...words: string[]): Promise<Record<string, unknown>> => {
     const { exitCode, stdout, stderr } = await runAdminOn(database, [...words, '--json'], {
+      ...overrides,
       CONSOLE_PORT: String(port),
     });
     if (exitCode !== 0) throw new Error(stderr);

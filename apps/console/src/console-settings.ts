@@ -30,6 +30,9 @@ async function productionFaults({ console: { oidc, url }, signingKeysDir }: Sett
       'CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID and CONSOLE_OIDC_SECRET_FILE are required when NODE_ENV=production',
     );
   }
+  if (oidc && !oidc.issuer.startsWith('https:')) {
+    faults.push('CONSOLE_OIDC_ISSUER must be an https address when NODE_ENV=production');
+  }
   if (!url.startsWith('https:')) faults.push('CONSOLE_URL must be an https address when NODE_ENV=production');
   for (const kind of existsSync(signingKeysDir) ? [TOKEN_KEYS, CHECKPOINT_KEYS] : []) {
     if ((await listKeys(kind, signingKeysDir)).length === 0) continue;

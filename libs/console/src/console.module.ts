@@ -19,6 +19,7 @@ import { InventoryController } from './http/inventory.controller';
 import { OverviewController } from './http/overview.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
+import { Issuer } from './system/issuer.system';
 import { People } from './typeorm/people';
 import { Sessions } from './typeorm/sessions';
 
@@ -39,6 +40,7 @@ import { Sessions } from './typeorm/sessions';
     { provide: APP_FILTER, useClass: ConsoleFilter },
     Cookies,
     SignInLimit,
+    Issuer,
     People,
     Sessions,
     ...auditRecording,

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import { DomainError } from '#libs/kernel';
 import type { Request, Response } from 'express';
+import { IssuerAway } from '../system/issuer.system';
 import { SignInNeeded } from './console.guard';
 import { sendPage } from './page';
 
@@ -27,7 +28,7 @@ export class ConsoleFilter implements ExceptionFilter {
     const status = statusOf(error);
     if (status >= 500) this.logger.error({ message: 'request failed', requestId, error });
     if (response.headersSent) return void response.destroy();
-    const isTold = status < 500 && error instanceof Error && status !== 404;
+    const isTold = error instanceof IssuerAway || (status < 500 && error instanceof Error && status !== 404);
     const detail = isTold ? error.message : (TOLD[status] ?? 'Something went wrong on our side. Try again.');
     sendPage(response, 'refusal', { title: STATUS_CODES[status] ?? 'Error', detail, requestId }, status);
   }
@@ -40,6 +41,7 @@ const TOLD: Readonly<Record<number, string>> = {
 
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
+  if (error instanceof IssuerAway) return 503;
   if (error instanceof DomainError) return STATUS_OF_CODES[error.code] ?? 500;
   // Errors of Express' readers of bodies.
   const { status, expose } = error as { status?: unknown; expose?: unknown };

@@ -13,7 +13,9 @@ import {
 import { createHash } from 'node:crypto';
 import { Settings } from '#libs/platform/config';
 import type { Request, Response } from 'express';
+import type { Account } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
+import { Issuer, IssuerAway } from '../system/issuer.system';
 import { People } from '../typeorm/people';
 import { Sessions } from '../typeorm/sessions';
 import { Access, Me } from './access.decorator';
@@ -22,6 +24,9 @@ import { isSame } from './form-token';
 import { linksWork } from './loopback';
 import { sendPage } from './page';
 import { SignInLimit } from './sign-in-limit';
+
+/** How long a browser may be at the issuer. */
+const SIGN_IN_MS = 600_000;
 
 /** The same words for everybody who does not get in: they tell nothing of workspaces and people. */
 const REFUSED = 'This did not sign you in. Ask an administrator of your workspace for access.';
@@ -32,6 +37,7 @@ export class SignInController {
     private readonly settings: Settings,
     private readonly people: People,
     private readonly sessions: Sessions,
+    private readonly issuer: Issuer,
     private readonly cookies: Cookies,
     private readonly limit: SignInLimit,
   ) {}
@@ -40,6 +46,35 @@ export class SignInController {
   @Access('anyone')
   show(@Res() response: Response): void {
     sendPage(response, 'signIn', { title: 'Sign in', hasIssuer: this.settings.console.oidc !== null });
+  }
+
+  @Get('sign-in/start')
+  @Access('anyone')
+  async start(@Req() request: Request, @Res() response: Response): Promise<void> {
+    this.assertIssuer();
+    await this.limit.assertBelow(request, response);
+    const { address, kept } = await this.issuer.begin();
+    this.cookies.set(response, 'sign_in', kept, SIGN_IN_MS);
+    response.redirect(303, address);
+  }
+
+  /** The issuer sends the browser back here. */
+  @Get('sign-in/callback')
+  @Access('anyone')
+  async finish(@Req() request: Request, @Res() response: Response): Promise<void> {
+    this.assertIssuer();
+    await this.limit.assertBelow(request, response);
+    const kept = this.cookies.read(request, 'sign_in');
+    this.cookies.clear(response, 'sign_in');
+    const account = kept === null ? 'no sign-in was begun' : await this.accountOf(request.originalUrl, kept);
+    if (typeof account === 'string') return this.refuse(request, account);
+    const bound = [];
+    for (const person of await this.sessions.memberships(account)) {
+      if (await this.people.bind(person.workspaceId, person.personId, account)) bound.push(person);
+    }
+    const [first] = bound;
+    if (!first) return this.refuse(request, 'nobody was added with this account or verified address');
+    await this.begin(response, first);
   }
 
   @Get('sign-in/link/:token')
@@ -97,6 +132,25 @@ export class SignInController {
       this.cookies.set(response, 'session', await this.sessions.move(me, chosen));
     }
     response.redirect(303, '/');
+  }
+
+  private assertIssuer(): void {
+    if (!this.settings.console.oidc) throw new NotFoundException();
+  }
+
+  /** Returns the reason where there is none. */
+  private async accountOf(callback: string, kept: string): Promise<Account | string> {
+    try {
+      return await this.issuer.finish(callback, kept);
+    } catch (error) {
+      if (error instanceof IssuerAway) throw error;
+      return (error as { code?: unknown }).code === undefined ? 'the response is not valid' : `the issuer refused`;
+    }
+  }
+
+  private async refuse(request: Request, reason: string): Promise<never> {
+    await this.limit.failed(request, reason);
+    throw new ForbiddenException(REFUSED);
   }
 
   private async begin(

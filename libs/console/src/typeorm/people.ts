@@ -130,17 +130,26 @@ export class People {
     });
   }
 
-  /** Binds a person who was found by a verified address to the account. Nothing else signs the person in from then on. */
-  async bind(workspaceId: WorkspaceId, id: string, { issuer, subject }: Account): Promise<void> {
-    await this.database.inTenant({ workspaceId }, async (manager) => {
-      await manager
-        .createQueryBuilder()
-        .update(PersonRow)
-        .set({ issuer, subject, signed_in_at: () => 'now()' })
-        .where('workspace_id = :workspaceId AND id = :id', { workspaceId, id })
-        .andWhere('(issuer IS NULL OR (issuer = :issuer AND subject = :subject))', { issuer, subject })
-        .execute();
-    });
+  /**
+   * Binds a person who was found by a verified address to the account. Nothing else signs the person in from then on.
+   * Returns false when the person is bound to another account by now, or another person to this one.
+   */
+  async bind(workspaceId: WorkspaceId, id: string, { issuer, subject }: Account): Promise<boolean> {
+    try {
+      const { affected } = await this.database.inTenant({ workspaceId }, (manager) =>
+        manager
+          .createQueryBuilder()
+          .update(PersonRow)
+          .set({ issuer, subject, signed_in_at: () => 'now()' })
+          .where('workspace_id = :workspaceId AND id = :id AND removed_at IS NULL', { workspaceId, id })
+          .andWhere('(issuer IS NULL OR (issuer = :issuer AND subject = :subject))', { issuer, subject })
+          .execute(),
+      );
+      return affected === 1;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return false;
+      throw error;
+    }
   }
 
   private async change(

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Settings, readSecretFileSync } from '#libs/platform/config';
+import type { Configuration } from 'openid-client';
+import type { Account } from '../domain/person';
+
+const TIMEOUT_SECONDS = 10;
+
+/** The issuer does not respond, or not as OpenID Connect says. */
+export class IssuerAway extends Error {}
+
+/** What the browser keeps between the two steps of a sign-in. */
+interface Kept {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Signs people in by OpenID Connect: authorization code with PKCE, by openid-client. */
+@Injectable()
+export class Issuer {
+  private configuration: Promise<Configuration> | null = null;
+
+  constructor(private readonly settings: Settings) {}
+
+  /** Begins a sign-in: where the browser goes, and what it keeps. @throws {@link IssuerAway} */
+  async begin(): Promise<{ readonly address: string; readonly kept: string }> {
+    const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
+      await import('openid-client');
+    const kept: Kept = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const address = buildAuthorizationUrl(await this.discovered(), {
+      redirect_uri: `${this.settings.console.url}/sign-in/callback`,
+      scope: 'openid email',
+      state: kept.state,
+      nonce: kept.nonce,
+      code_challenge: await calculatePKCECodeChallenge(kept.verifier),
+      code_challenge_method: 'S256',
+    });
+    return { address: address.href, kept: `${kept.state}.${kept.nonce}.${kept.verifier}` };
+  }
+
+  /** Ends it. @throws where the issuer refuses, or where the response does not belong to what the browser kept */
+  async finish(callback: string, kept: string): Promise<Account> {
+    const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client');
+    const configuration = await this.discovered();
+    const [expectedState = '', expectedNonce = '', pkceCodeVerifier = ''] = kept.split('.');
+    const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
+    const tokens = await authorizationCodeGrant(configuration, new URL(callback, this.settings.console.url), checks);
+    const claims = tokens.claims();
+    if (!claims) throw new Error('there is no id token');
+    // Many issuers tell the address only here.
+    const hasMore = claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
+    const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
+    const { email, email_verified: isVerified } = { ...more, ...claims } as Record<string, unknown>;
+    const verifiedEmail = typeof email === 'string' && isVerified === true ? email : null;
+    return { issuer: this.known.issuer, subject: claims.sub, verifiedEmail };
+  }
+
+  private get known(): NonNullable<Settings['console']['oidc']> {
+    const { oidc } = this.settings.console;
+    if (!oidc) throw new Error('There is no issuer.');
+    return oidc;
+  }
+
+  /** Asked once. A failure is asked again. */
+  private async discovered(): Promise<Configuration> {
+    try {
+      return await (this.configuration ??= this.discover());
+    } catch (cause) {
+      this.configuration = null;
+      throw new IssuerAway('The issuer of accounts does not respond. Try again in a minute.', { cause });
+    }
+  }
+
+  private async discover(): Promise<Configuration> {
+    const { allowInsecureRequests, discovery } = await import('openid-client');
+    const { issuer, clientId, secretFile } = this.known;
+    const secret = readSecretFileSync(secretFile).toString().trim();
+    return discovery(new URL(issuer), clientId, secret, undefined, {
+      timeout: TIMEOUT_SECONDS,
+      // Only the test of a developer signs people in without TLS; production requires https.
+      execute: this.settings.production ? [] : [allowInsecureRequests],
+    });
+  }
+}

@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../support/free-port';
+import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
+
+describe('Sign-in by OpenID Connect', () => {
+  let console: TestConsole;
+  let provider: ChildProcess;
+  let issuer: string;
+  let ours: { id: string; slug: string };
+  beforeAll(async () => {
+    const [port, consolePort] = [await freePort(), await freePort()];
+    issuer = `http://127.0.0.1:${port}`;
+    const callback = `http://127.0.0.1:${consolePort}/sign-in/callback`;
+    provider = spawn(process.execPath, [join(__dirname, '../support/oidc-provider.mjs'), String(port), callback], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    await once(provider.stdout as NodeJS.ReadableStream, 'data');
+    const secretFile = join(mkdtempSync(join(tmpdir(), 'oidc-')), 'secret');
+    writeFileSync(secretFile, 'console-secret\n');
+    console = await startConsole({
+      CONSOLE_PORT: String(consolePort),
+      CONSOLE_OIDC_ISSUER: issuer,
+      CONSOLE_OIDC_CLIENT_ID: 'console',
+      CONSOLE_OIDC_SECRET_FILE: secretFile,
+    });
+    ours = await console.aWorkspace('Ours');
+  });
+  afterAll(async () => {
+    await console.stop();
+    provider.kill();
+  });
+
+  const add = (email: string, slug = ours.slug, role = 'viewer', ...more: string[]) =>
+    console.admin('people', 'add', '--workspace', slug, '--email', email, '--name', email, '--role', role, ...more);
+
+  /** Goes through the issuer's pages, as a browser does, up to the address of the console. */
+  const comeBack = async (start: string, login: string): Promise<string> => {
+    const told = once(provider.stdout as NodeJS.ReadableStream, 'data');
+    provider.stdin?.write(`${login}\n`);
+    await told;
+    const jar = new Map<string, string>();
+    let url = start;
+    let form: URLSearchParams | null = null;
+    for (let steps = 0; steps < 12; steps += 1) {
+      const response: Response = await fetch(url, {
+        redirect: 'manual',
+        headers: { Cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
+        ...(form ? { method: 'POST', body: form } : {}),
+      });
+      for (const set of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+        jar.set(name, value);
+      }
+      const location = response.headers.get('location');
+      form = null;
+      if (location) url = new URL(location, url).href;
+      else {
+        const text = await response.text();
+        const action = /action="([^"]+)"/.exec(text)?.[1];
+        if (!action) throw new Error(`${response.status} ${text}`);
+        url = new URL(action, url).href;
+        const prompt = /name="prompt" value="(\w+)"/.exec(text)?.[1] ?? '';
+        form = new URLSearchParams({ prompt, login: login.split('|')[0] ?? '', password: 'x' });
+      }
+      if (url.startsWith(console.origin)) return url.slice(console.origin.length);
+    }
+    throw new Error('The issuer goes round in circles.');
+  };
+  const signIn = async (
+    login: string,
+    browser = console.browser(),
+  ): Promise<{ browser: ConsoleBrowser; last: Shown }> => {
+    const start = await browser.get('/sign-in/start');
+    expect(start.status).toBe(303);
+    const last = await browser.get(await comeBack(start.headers.get('location') ?? '', login));
+    return { browser, last };
+  };
+
+  it('offers the issuer, and asks it with PKCE, state and nonce', async () => {
+    const browser = console.browser();
+    const page = await browser.get('/sign-in');
+
+    const start = await browser.get('/sign-in/start');
+
+    expect(page.text).toContain('href="/sign-in/start"');
+    const asked = new URL(start.headers.get('location') ?? '').searchParams;
+    expect(Object.fromEntries(asked)).toMatchObject({
+      ...{ response_type: 'code', code_challenge_method: 'S256', redirect_uri: `${console.origin}/sign-in/callback` },
+      ...{ state: expect.any(String) as string, nonce: expect.any(String) as string },
+    });
+    expect(start.headers.getSetCookie()[0]).toMatch(/^console_sign_in=.*Max-Age=600;.*HttpOnly; SameSite=Lax$/);
+  });
+
+  it('lets a person with a verified address in, and binds the account', async () => {
+    await add('ada@example.com');
+
+    const { browser, last } = await signIn('ada|ada@example.com|true');
+
+    expect([last.status, last.headers.get('location')]).toEqual([303, '/']);
+    expect((await browser.get('/')).status).toBe(200);
+  });
+
+  it('opens nothing for another account with the address, and still the account with another address', async () => {
+    await add('moved@example.com');
+    await signIn('first|moved@example.com|true');
+
+    const reassigned = await signIn('second|moved@example.com|true');
+    const renamed = await signIn('first|new-name@example.com|true');
+
+    expect([reassigned.last.status, renamed.last.status]).toEqual([403, 303]);
+    expect((await reassigned.browser.get('/')).status).toBe(303);
+  });
+
+  it.each([
+    ['an address that is not verified', 'eve|eve@example.com|false'],
+    ['no address', 'eve'],
+    ['an address that nobody added', 'mallory|mallory@example.com|true'],
+  ])('refuses %s, in the same words', async (_, login) => {
+    if (login.startsWith('eve|')) await add('eve@example.com');
+
+    const { last } = await signIn(login);
+
+    expect(last.status).toBe(403);
+    expect(last.text).toContain('Ask an administrator of your workspace for access.');
+  });
+
+  it('lets a person in who was added with a subject, whatever the address', async () => {
+    await add('entra@example.com', ours.slug, 'viewer', '--subject', 'oid-1');
+
+    expect((await signIn('oid-1')).last.status).toBe(303);
+    expect((await signIn('oid-2|entra@example.com|true')).last.status).toBe(403);
+  });
+
+  it('opens each workspace of the person, with a switch', async () => {
+    const theirs = await console.aWorkspace('Theirs');
+    await add('both@example.com');
+    await add('both@example.com', theirs.slug, 'admin');
+
+    const { browser } = await signIn('both|both@example.com|true');
+
+    const page = await browser.get('/workspaces');
+    expect(page.text).toContain('Switch to Ours');
+    expect(page.text).toContain('Switch to Theirs');
+  });
+
+  it('takes no callback that it did not begin, and none twice', async () => {
+    await add('replay@example.com');
+    const browser = console.browser();
+    const start = await browser.get('/sign-in/start');
+    const kept = { ...browser.cookies };
+    const callback = await comeBack(start.headers.get('location') ?? '', 'replay|replay@example.com|true');
+
+    const foreign = await console.browser().get(callback);
+    const first = await browser.get(callback);
+    browser.cookies = kept;
+    const again = await browser.get(callback);
+
+    expect([foreign.status, first.status, again.status]).toEqual([403, 303, 403]);
+  });
+
+  it('refuses a person who was removed, and one who did not come within 14 days', async () => {
+    const { id } = await add('gone@example.com');
+    await add('late@example.com');
+    await console.admin('people', 'remove', '--workspace', ours.slug, id as string);
+    await console.database.admin.query(
+      `UPDATE person SET added_at = added_at - interval '15 days' WHERE email = 'late@example.com'`,
+    );
+
+    expect((await signIn('gone|gone@example.com|true')).last.status).toBe(403);
+    expect((await signIn('late|late@example.com|true')).last.status).toBe(403);
+  });
+
+  it('makes no links any more', async () => {
+    await expect(console.admin('console', 'link')).rejects.toThrow();
+    expect((await console.browser().get(`/sign-in/link/${'x'.repeat(64)}`)).status).toBe(404);
+  });
+
+  it('says so when the issuer is away', async () => {
+    const lonely = await startConsole(
+      {
+        ...{ CONSOLE_OIDC_ISSUER: `http://127.0.0.1:${await freePort()}`, CONSOLE_OIDC_CLIENT_ID: 'console' },
+        CONSOLE_OIDC_SECRET_FILE: join(process.env['TEST_LOCAL_DIR'] ?? '', 'keys/pepper'),
+      },
+      console.database,
+    );
+    try {
+      const { status, text } = await lonely.browser().get('/sign-in/start');
+      expect([status, text.includes('does not respond')]).toEqual([503, true]);
+    } finally {
+      await lonely.stop();
+    }
+  });
+});

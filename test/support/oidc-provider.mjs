@@ -1,0 +1,20 @@
+// An issuer of OpenID Connect for tests: `node oidc-provider.mjs PORT REDIRECT_URI`. A line `sub|email|true` on its input
+// gives an account its address, verified or not. Whoever types `sub` at its sign-in is this account.
+import { createInterface } from 'node:readline';
+import { Provider } from 'oidc-provider';
+
+const [port, redirectUri] = process.argv.slice(2);
+const issuer = `http://127.0.0.1:${port}`;
+const addresses = new Map();
+const provider = new Provider(issuer, {
+  clients: [{ client_id: 'console', client_secret: 'console-secret', redirect_uris: [redirectUri] }],
+  claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+  pkce: { required: () => true },
+  findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, ...addresses.get(sub) }) }),
+});
+provider.listen(Number(port), '127.0.0.1', () => process.stdout.write(`${issuer}\n`));
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const [sub, email, verified] = line.split('|');
+  addresses.set(sub, email ? { email, email_verified: verified === 'true' } : {});
+  process.stdout.write(`${line}\n`);
+});
