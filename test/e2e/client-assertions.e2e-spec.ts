@@ -18,6 +18,7 @@ import type { ApiResponse } from '../support/api-client';
 import type { ArrangedApplication } from '../support/arrangement';
 import { type TestOperator, openOperator } from '../support/operator';
 import { redisOfTheRun } from '../support/redis-of-the-run';
+import { TcpProxy } from '../support/tcp-proxy';
 import { SPECIFIED_LIMITS, type TestApp, UNLIMITED, startApp, startInstance } from '../support/start-app';
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -122,6 +123,23 @@ describe('POST /oauth/token with a signed assertion', () => {
       const responses = await Promise.all([app, other, app, other].map((one) => request(assertion, {}, one)));
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
       expect((await request(assertion, {}, other)).status).toBe(401);
+    }
+  });
+
+  it('accepts an assertion once without Redis, too', async () => {
+    const { hostname, port } = new URL(redisOfTheRun());
+    const proxy = await TcpProxy.to(hostname, Number(port));
+    const cut = redisOfTheRun().replace(`${hostname}:${port}`, `127.0.0.1:${proxy.port}`);
+    const instance = await startInstance(app, { ...UNLIMITED, REDIS_URL: cut, BASE_URL: app.settings.baseUrl });
+    try {
+      await proxy.set('refuse');
+      const assertion = await sign(claims());
+      const responses = await Promise.all([instance, other].map((one) => request(assertion, {}, one)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 401]);
+      expect((await request(await sign(claims({ aud: 'https://x.example' })), {}, instance)).status).toBe(401);
+    } finally {
+      await instance.stop();
+      await proxy.close();
     }
   });
 

@@ -178,7 +178,7 @@ export class AccessTokensService {
 }
 
 /** An impossible name is looked up like any other, so it costs the same. Postgres refuses U+0000. */
-const findable = (name: string): string => (/^[\x20-\x7e]{1,1000}$/.test(name) ? name : '-');
+const findable = (name: string): string => (/^[^\p{Cc}\p{Cs}]{1,1000}$/u.test(name) ? name : '-');
 
 /** Returns the scopes of a token. `asked` null asks for everything granted. @throws `invalid_scope` */
 function grantedScopes(grant: Grant, asked: readonly string[] | null): readonly string[] {

@@ -84,6 +84,16 @@ describe('A check of assertions', () => {
     expect(await check({ sub: ['s'] })).toEqual({ fault: 'subject' });
   });
 
+  it('tries few keys, even where an issuer gives one id to many', async () => {
+    const made = await Promise.all(['k', 'k', 'k', 'k'].map(aKey));
+    const token = await sign({ iss: ISSUER, sub: 's' }, made[0]?.privateKey as CryptoKey, { kid: 'k' });
+    const keys = made.map(({ key }) => key);
+    expect(await assertions.checkWorkload(token, workload({}, { keys }))).toEqual({ fault: 'too many keys fit' });
+    expect(await assertions.checkWorkload(token, workload({}, { keys: keys.slice(1) }))).toMatchObject({
+      fault: expect.stringContaining('SIGNATURE') as string,
+    });
+  });
+
   it('takes each trust with its own keys, subject and audience', async () => {
     const [one, two] = [await aKey('k'), await aKey('k')];
     const trusts = [

@@ -17,7 +17,7 @@ import { coversSubject, sameAddress } from '../domain/trusted-issuer';
 const LEEWAY_SECONDS = 30;
 const LONGEST_LIFE_SECONDS = 3_600;
 const LONGEST_WORKLOAD_LIFE_SECONDS = 86_400;
-/** An assertion without `kid` is tried with so many keys at most. */
+/** An assertion is tried with so many keys at most. An issuer may give one `kid` to many. */
 const KEYS_TO_TRY = 3;
 /** The `typ` of an assertion that names the issuer alone as its audience (RFC 10070, the update of RFC 7523). */
 const CLIENT_AUTHENTICATION = 'client-authentication+jwt';
@@ -92,7 +92,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
   ): Promise<Verified<Key> | Refusal> {
     const fault = headerFault(header, types);
     const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
-    if (fitting.length === 0 || (header.kid === undefined && fitting.length > KEYS_TO_TRY)) {
+    if (fitting.length === 0 || fitting.length > KEYS_TO_TRY) {
       await this.tryKey(token, header, await this.decoy(header.alg), expected);
       return { fault: fault ?? (fitting.length === 0 ? 'no key fits' : 'too many keys fit') };
     }

@@ -13,7 +13,11 @@ export class ClientKeyRefused extends Error {
 
 const JWK = z.looseObject({
   kty: z.enum(['RSA', 'EC', 'OKP']),
-  kid: z.string().min(1).max(200).optional(),
+  // Postgres refuses U+0000.
+  kid: z
+    .string()
+    .regex(/^[^\p{Cc}\p{Cs}]{1,200}$/u)
+    .optional(),
   alg: z.string().optional(),
   use: z.string().optional(),
 });
@@ -76,14 +80,16 @@ async function readClientKey(key: z.infer<typeof JWK>): Promise<ClientKey> {
     throw new ClientKeyRefused('The file holds a private key. Make a new key pair, and give its public half alone.');
   }
   if (key.use !== undefined && key.use !== 'sig') throw new ClientKeyRefused('The use of the key is not "sig".');
-  const jwk = Object.fromEntries(PUBLIC_MEMBERS[key.kty].map((member) => [member, key[member]]));
+  const members = z.record(z.string(), z.string().regex(/^[\w-]+$/));
+  const { data: jwk } = members.safeParse(Object.fromEntries(PUBLIC_MEMBERS[key.kty].map((name) => [name, key[name]])));
+  if (!jwk) throw new ClientKeyRefused('The key is damaged.');
   const possible = algorithmsOf(jwk);
   const algorithms = possible.filter((name) => key.alg === undefined || name === key.alg || possible === ED25519);
   const isNamed = key.alg === undefined || possible.includes(key.alg);
   if (!isNamed) throw new ClientKeyRefused(`The alg of the key is none of ${possible.join(', ')}.`);
   const { calculateJwkThumbprint } = await import('jose');
   const kid = key.kid ?? (await calculateJwkThumbprint(jwk));
-  return { kid, algorithms, jwk: jwk as Record<string, string> };
+  return { kid, algorithms, jwk };
 }
 
 /** Returns the algorithms of a public key (RFC 7518, 3.1; RFC 8725, 3.5). */

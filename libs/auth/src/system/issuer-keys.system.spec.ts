@@ -49,6 +49,17 @@ describe('The key set of an issuer', () => {
     await expect(fetch()).rejects.toThrow('no key that can be used');
   });
 
+  it('never has a text that cannot be stored', async () => {
+    const [good] = issuer.keys;
+    issuer.keys = [
+      { ...good, kid: 'a\u0000' },
+      { ...good, x: `${good?.x ?? ''}\u0000` },
+      { ...good, kid: '\ud800' },
+      { ...good, kid: 'ключ' },
+    ];
+    expect((await fetch()).map(({ kid }) => kid)).toEqual(['ключ']);
+  });
+
   const answers = (path: string, status: number, headers: Record<string, string>, body: string | Buffer) =>
     issuer.answers.set(path, (_, response) => response.writeHead(status, headers).end(body));
 

@@ -60,8 +60,9 @@ export class TrustedIssuers1780000000101 implements MigrationInterface {
           RETURN QUERY
           WITH due AS (
             SELECT trust.issuer, trust.insecure, trust.of_operator FROM application_trust AS trust
-             WHERE NOT given AND (state = 'READY' AND attempted_at < now() - interval '10 minutes'
-                                  OR state = 'PENDING' AND coalesce(attempted_at < now() - interval '40 seconds', true))
+             -- An attempt in the future was made before the clock was set back.
+             WHERE NOT given AND (state = 'PENDING' AND attempted_at IS NULL OR state <> 'FAILED' AND attempted_at NOT BETWEEN
+                     now() - CASE state WHEN 'PENDING' THEN interval '40 seconds' ELSE interval '10 minutes' END AND now())
              GROUP BY 1, 2, 3 ORDER BY min(attempted_at) NULLS FIRST LIMIT most
           ), claimed AS (
             UPDATE application_trust AS trust SET attempted_at = now() FROM due
