@@ -59,6 +59,7 @@ export class Cluster {
       process.env['TEST_SUPERUSER_URL'] = postgres.superuserUrl;
       process.env['TEST_MIGRATION_DATABASE_URL'] = postgres.migrationDatabaseUrl;
       process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
+      process.env['TEST_CONSOLE_DATABASE_URL'] = postgres.consoleDatabaseUrl;
       // Imports record under the audit key of the API, which seals what they recorded.
       process.env['TEST_LOCAL_DIR'] = cluster.localDir;
       return await work(cluster);

@@ -35,6 +35,11 @@ export const TARGETS = {
     what: 'throughput of pages of 100 assets of the list, against pages of 100 changes',
     bound: { atMost: 1.7 },
   },
+  'list-owners': {
+    benchmark: 'paths',
+    what: 'throughput of pages of 100 assets that have owners, against the same with `expand=owner`',
+    bound: { atMost: 1.3 },
+  },
   'read-redis': { benchmark: 'paths', what: 'commands to Redis of a read, the most of any path', bound: { atMost: 1 } },
   'read-postgres': {
     benchmark: 'paths',

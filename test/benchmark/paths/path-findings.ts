@@ -43,6 +43,7 @@ export function loadTargets(loads: Readonly<Record<string, Loads>>): Measured {
     'list-cpu': ratio('serverCpu', 'api', 'floor'),
     'list-throughput': ratio('requestsPerSecond', 'api', 'floor'),
     'feed-page': medianRatio(pages('list of 100'), pages('changes of 100')),
+    'list-owners': medianRatio(pages('owned list of 100'), pages('owned list of 100 with owners')),
     'list-tutorial': ratio('requestsPerSecond', 'api', 'tutorial'),
   };
 }

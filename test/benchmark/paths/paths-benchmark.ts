@@ -84,13 +84,16 @@ async function measureReads(setting: Setting, place: Place): Promise<Record<stri
   return loads;
 }
 
-/** The two pages take turns on one server, because one is compared with the other. */
+/** The pages take turns on one server, because one is compared with another. */
 async function measurePagesOf100({ cluster, sizes, say }: Setting, api: Site): Promise<Record<string, Loads>> {
   say('  a page of the list, a page of changes in turn');
   const names = PAGES_OF_100.map(({ name }) => name);
   const sources = new Map<string, LoadSource>();
-  for (const route of PAGES_OF_100) sources.set(route.name, await route.source(api));
-  for (const source of sources.values()) await cannonade(api.server.port, source, warmUpOf(sizes, PAGES_OF_100[0]));
+  for (const route of PAGES_OF_100) {
+    const source = await route.source(api);
+    sources.set(route.name, source);
+    await cannonade(api.server.port, source, warmUpOf(sizes, route));
+  }
   const length = { seconds: sizes.secondsPerTurn };
   const loads = await takeTurns(
     names,

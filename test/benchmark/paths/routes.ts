@@ -45,11 +45,17 @@ export const ROUTES: readonly Route[] = [
   { name: 'replay', kind: 'write', weight: 5, comparable: false, source: replays },
 ];
 
-/** A page of the list and one of the feed, which are compared with each other. Only the API has a feed. */
+const pageOf100 = (name: string, path: string): Route => ({
+  ...{ name, kind: 'read', weight: 4, comparable: false, source: get(path) },
+});
+
+/** Pages of the API alone, which are compared with each other. */
 export const PAGES_OF_100 = [
-  { name: 'list of 100', kind: 'read', weight: 4, comparable: false, source: get(`${ASSETS}?pageSize=100`) },
-  { name: 'changes of 100', kind: 'read', weight: 4, comparable: false, source: get('/v1/inventory/changes') },
-] as const satisfies readonly Route[];
+  pageOf100('list of 100', `${ASSETS}?pageSize=100`),
+  pageOf100('changes of 100', '/v1/inventory/changes'),
+  pageOf100('owned list of 100', `${ASSETS}?pageSize=100&hasOwner=true`),
+  pageOf100('owned list of 100 with owners', `${ASSETS}?pageSize=100&hasOwner=true&expand=owner`),
+];
 
 interface AssetPage {
   readonly results: readonly { readonly categoryKey: string }[];
