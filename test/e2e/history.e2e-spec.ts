@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type TestApp, startApp } from '../support/start-app';
 import type { ApiClient } from '../support/api-client';
+import { StreamReader } from '../support/stream-reader';
 
 const ASSETS = '/v1/inventory/assets';
 const COMPUTERS = '/v1/computers';
@@ -170,6 +172,151 @@ describe('The history', () => {
     it('is not found for another kind of asset', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       expect(await refusal(`${COMPUTERS}/${id}/history`)).toMatchObject({ status: 404 });
+    });
+  });
+
+  describe('as of an instant', () => {
+    const now = async (): Promise<string> => {
+      const { rows } = await app.database.admin.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+      return (rows[0]?.now as Date).toISOString();
+    };
+    /** An instant that is over, with nothing else in its millisecond. */
+    const instant = async (): Promise<string> => {
+      await delay(2);
+      const time = await now();
+      await delay(2);
+      return time;
+    };
+    const at = async (path: string, asOf: string, query = '') => client.get(`${path}?asOf=${asOf}${query}`);
+    const streamed = async (path: string, query: string) => {
+      const { lines } = await (await StreamReader.open(app.origin, `${path}?${query}`, token)).read();
+      return {
+        start: lines[0],
+        end: lines.at(-1),
+        items: lines.flatMap(({ asset, computer }) => asset ?? computer ?? []),
+      };
+    };
+    let token: string;
+    beforeEach(async () => {
+      token = await app.arrange.aToken(workspace);
+    });
+
+    it('shows by id and in streams what a read showed then, and nothing that was hidden or not yet there', async () => {
+      const { id: owner, internalId: employee } = await app.arrange.anEmployee(workspace);
+      const [one, other] = [
+        await app.arrange.anAsset(workspace, { type: 'COMPUTER', posture: { agent_version: '2.4.0' } }),
+        await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' }),
+      ];
+      const paths = [ASSETS, COMPUTERS].flatMap((path) => [one, other].map(({ id }) => `${path}/${id}?expand=owner`));
+      const reads = async (query = '') =>
+        Promise.all(paths.map(async (path) => (await client.get(`${path}${query}`)).body));
+      const listed = async () => [
+        (await streamed(ASSETS, 'expand=owner')).items,
+        (await streamed(COMPUTERS, '')).items,
+      ];
+      const moments: [instant: string, read: unknown[], listed: unknown[]][] = [];
+      const remember = async (): Promise<void> => void moments.push([await instant(), await reads(), await listed()]);
+      await remember();
+      await patch(one.id, { ownerId: owner, description: 'one' });
+      await remember();
+      await set(employee, `name = 'Ada Lovelace', email = 'lovelace@example.com'`);
+      await set(other.internalId, 'visibility = 0');
+      await remember();
+      await set(one.internalId, 'visibility = 1');
+      await remember();
+      await set(employee, 'visibility = 2');
+      await app.arrange.anAsset(workspace);
+      await remember();
+
+      for (const [asOf, read, items] of moments) {
+        const comparable = (bodies: unknown[]) => bodies.map((body) => ({ ...(body as object), requestId: null }));
+        expect(comparable(await reads(`&asOf=${asOf}`))).toEqual(comparable(read));
+        const then = [
+          (await streamed(ASSETS, `expand=owner&asOf=${asOf}`)).items,
+          (await streamed(COMPUTERS, `asOf=${asOf}`)).items,
+        ];
+        expect(then).toEqual(items);
+      }
+    });
+
+    it('has no ETag, and no check-in that came later', async () => {
+      const columns = { last_checked_at: '2026-01-01T00:00:00Z' };
+      const { id, internalId } = await app.arrange.anAsset(workspace, { columns });
+      const asOf = await instant();
+      expect((await at(`${ASSETS}/${id}`, asOf)).headers.get('ETag')).toBeNull();
+      expect((await at(`${ASSETS}/${id}`, asOf)).body['lastCheckedAt']).toBe('2026-01-01T00:00:00.000Z');
+      await set(internalId, 'last_checked_at = now()');
+      expect((await at(`${ASSETS}/${id}`, asOf)).body['lastCheckedAt']).toBeNull();
+    });
+
+    it('refuses an instant before the history and one after now, and names the first and the last', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      const path = `${ASSETS}/${id}`;
+      for (const [asOf, told] of [
+        ['2020-01-01T00:00:00Z', 'before'],
+        ['2999-01-01T00:00:00Z', 'later'],
+      ]) {
+        const { status, body } = await at(path, asOf as string);
+        expect([status, body['code']]).toEqual([400, 'validation_failed']);
+        expect(body['errors']).toEqual([expect.objectContaining({ parameter: 'asOf', code: 'range' })]);
+        const named = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(body['detail'] as string)?.[0] as string;
+        expect(body['detail']).toContain(told);
+        expect([200, 404]).toContain((await at(path, named)).status);
+        const stream = await client.get(`${ASSETS}?asOf=${asOf}`, { headers: { Accept: 'application/x-ndjson' } });
+        expect(stream.status).toBe(400);
+      }
+      expect((await at(path, await now())).status).toBe(200);
+      expect((await at(path, 'yesterday')).status).toBe(400);
+      // Cut down to the millisecond.
+      const last = await instant();
+      expect((await at(path, last.replace('Z', '999999Z'))).status).toBe(200);
+    });
+
+    it('waits for a change that is being committed, and never shows half of it', async () => {
+      const [one, other] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
+      // The only connection of the test.
+      const { admin } = app.database;
+      await admin.query('BEGIN');
+      const ticket = `SELECT take_change_ticket($1, currval('change_set_id'), 3::smallint, NULL, NULL)`;
+      const both = `description = 'both', change_id = (SELECT nextval('change_set_id'))`;
+      await app.arrange.change(workspace, `UPDATE asset SET ${both} WHERE workspace_id = $1`, [workspace]);
+      await admin.query(ticket, [workspace]);
+      await delay(2);
+      const asOf = await now();
+      const read = at(`${ASSETS}/${one.id}`, asOf);
+      await delay(50);
+      await admin.query('COMMIT');
+
+      expect((await read).body['description']).toBe('both');
+      expect((await at(`${ASSETS}/${other.id}`, asOf)).body['description']).toBe('both');
+    });
+
+    it('is a stream of its own: start, checkpoints and filters', async () => {
+      await app.arrange.manyAssets(workspace, 1_002);
+      const { id } = await app.arrange.anEmployee(workspace);
+      const asOf = await instant();
+      await patch((await client.page(ASSETS)).results[0]?.['id'] as string, { description: 'later' });
+
+      const whole = await StreamReader.open(app.origin, `${ASSETS}?asOf=${asOf}`, token);
+      const { lines } = await whole.read();
+      expect(lines[0]).toEqual({ type: 'start', asOf });
+      expect(lines.at(-1)).toEqual({ type: 'end', count: 1_003 });
+      const checkpoint = lines.find(({ type }) => type === 'checkpoint') as unknown as { pageCursor: string };
+      for (const query of ['', `&asOf=${asOf}`]) {
+        const rest = await streamed(ASSETS, `pageCursor=${checkpoint.pageCursor}${query}`);
+        expect(rest).toMatchObject({ start: { type: 'start', asOf, resumed: true }, end: { count: 1_003 } });
+        expect(rest.items).toHaveLength(3);
+      }
+      const accept = { headers: { Accept: 'application/x-ndjson' } };
+      const other = await client.get(`${ASSETS}?pageCursor=${checkpoint.pageCursor}&asOf=${await now()}`, accept);
+      expect(other.body['code']).toBe('invalid_cursor');
+
+      expect((await streamed(ASSETS, `categoryKey=EMPLOYEE&asOf=${asOf}`)).items).toMatchObject([{ id }]);
+      const filtered = await client.get(`${ASSETS}?asOf=${asOf}&hasOwner=true`, accept);
+      expect(filtered.body['errors']).toEqual([expect.objectContaining({ parameter: 'hasOwner' })]);
+      const page = await client.get(`${ASSETS}?asOf=${asOf}`);
+      expect([page.status, page.body['errors']]).toEqual([400, [expect.objectContaining({ parameter: 'asOf' })]]);
+      expect(page.body['detail']).toContain('application/x-ndjson');
     });
   });
 });

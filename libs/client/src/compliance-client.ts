@@ -32,6 +32,13 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface FindOptions extends CallOptions {
+  /** Adds the owner with name and e-mail address. */
+  readonly expand?: 'owner';
+  /** A date-time: shows the item as a read at this instant showed it. */
+  readonly asOf?: string;
+}
+
 export interface WriteOptions extends CallOptions {
   /**
    * 1 to 256 characters. By default a new one for each call, kept over its retries. Pass your own to repeat a call
@@ -161,12 +168,14 @@ export class ComplianceClient {
     return this.#export('/v1/audit-events', query, 'event', options);
   }
 
-  async getAsset(id: string, options: CallOptions = {}): Promise<Answer<api.Asset>> {
-    return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { ...options, params: { path: { id } } }));
+  async getAsset(id: string, options: FindOptions = {}): Promise<Answer<api.Asset>> {
+    const { signal, ...query } = options;
+    return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { signal, params: { path: { id }, query } }));
   }
 
-  async getComputer(id: string, options: CallOptions = {}): Promise<Answer<api.Computer>> {
-    return answerOf(await this.#api.GET('/v1/computers/{id}', { ...options, params: { path: { id } } }));
+  async getComputer(id: string, options: FindOptions = {}): Promise<Answer<api.Computer>> {
+    const { signal, ...query } = options;
+    return answerOf(await this.#api.GET('/v1/computers/{id}', { signal, params: { path: { id }, query } }));
   }
 
   /** The states of one asset, newest first. `asset` is null for a time when it was hidden or deleted. */

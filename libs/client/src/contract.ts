@@ -254,7 +254,7 @@ export interface paths {
     };
     /**
      * Get one asset
-     * @description Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update. With `expand` there is no `ETag`.
+     * @description Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update. With `expand` or `asOf` there is no `ETag`.
      */
     get: operations['getAsset'];
     put?: never;
@@ -2168,6 +2168,25 @@ export interface components {
        */
       type: string;
     };
+    /** @description The first line of a stream with `asOf`. */
+    StreamStartThen: {
+      /**
+       * Format: date-time
+       * @description The instant that the stream shows, UTC.
+       * @example 2026-11-01T00:00:00.000Z
+       */
+      asOf: string;
+      /**
+       * @description True when the stream continues from a checkpoint.
+       * @example true
+       */
+      resumed?: boolean;
+      /**
+       * @description Type of the line.
+       * @example start
+       */
+      type: string;
+    };
     /** @description A tag of an asset or computer. */
     Tag: {
       /**
@@ -3108,6 +3127,8 @@ export interface operations {
   listComputers: {
     parameters: {
       query?: {
+        /** @description Of a stream alone: the list as it was at this instant. Of the filters only `categoryKey` goes with it, where the list has it. A date-time (RFC 3339), cut to the millisecond, not before the history begins and not after now. */
+        asOf?: string;
         /** @description `owner` adds the owner with name and e-mail address to each item. It is not in the cursor. */
         expand?: string;
         /** @description Only computers with this id in their import source, whichever that is; add `source` for one of them. */
@@ -3164,6 +3185,7 @@ export interface operations {
           'application/json': components['schemas']['ComputerPage'];
           'application/x-ndjson':
             | components['schemas']['StreamStart']
+            | components['schemas']['StreamStartThen']
             | components['schemas']['ComputerLine']
             | components['schemas']['StreamCheckpoint']
             | components['schemas']['StreamEnd'];
@@ -3182,6 +3204,8 @@ export interface operations {
   getComputer: {
     parameters: {
       query?: {
+        /** @description Shows what a read at this instant showed; 404 where it showed nothing. A date-time (RFC 3339), cut to the millisecond, not before the history begins and not after now. */
+        asOf?: string;
         /** @description `owner` adds the owner with name and e-mail address to each item. It is not in the cursor. */
         expand?: string;
       };
@@ -3360,6 +3384,8 @@ export interface operations {
   listAssets: {
     parameters: {
       query?: {
+        /** @description Of a stream alone: the list as it was at this instant. Of the filters only `categoryKey` goes with it, where the list has it. A date-time (RFC 3339), cut to the millisecond, not before the history begins and not after now. */
+        asOf?: string;
         /** @description Only assets of this category. */
         categoryKey?: components['schemas']['AssetCategoryKey'];
         /** @description Only assets of these categories, separated by commas. */
@@ -3432,6 +3458,7 @@ export interface operations {
           'application/json': components['schemas']['AssetPage'];
           'application/x-ndjson':
             | components['schemas']['StreamStart']
+            | components['schemas']['StreamStartThen']
             | components['schemas']['AssetLine']
             | components['schemas']['StreamCheckpoint']
             | components['schemas']['StreamEnd'];
@@ -3502,6 +3529,8 @@ export interface operations {
   getAsset: {
     parameters: {
       query?: {
+        /** @description Shows what a read at this instant showed; 404 where it showed nothing. A date-time (RFC 3339), cut to the millisecond, not before the history begins and not after now. */
+        asOf?: string;
         /** @description `owner` adds the owner with name and e-mail address to each item. It is not in the cursor. */
         expand?: string;
       };

@@ -4,6 +4,7 @@ export {
   type CallOptions,
   type ClientOptions,
   ComplianceClient,
+  type FindOptions,
   type UpdateOptions,
   type WriteOptions,
 } from './compliance-client';

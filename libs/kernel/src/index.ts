@@ -23,7 +23,7 @@ export { ERROR_CODES, type ErrorCode } from './error-code';
 export { MAX_EXTERNAL_ID_BYTES, isExternalId } from './external-id';
 export { type Freshness, type ReadScope, newestOf } from './read-scope';
 export { InputFaults, type Place } from './input-faults';
-export { type Expand, type Owner } from './owner';
+export { type Expand, type Owner, type ThenRequest } from './owner';
 export { type Page, type PageRequest, toPage } from './page';
 export {
   RATE_CLASSES,

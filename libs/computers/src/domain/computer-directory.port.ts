@@ -8,6 +8,7 @@ import type {
   Page,
   PageRequest,
   ReadScope,
+  ThenRequest,
   WorkspaceId,
 } from '#libs/kernel';
 import type { Computer } from './computer';
@@ -25,8 +26,15 @@ export abstract class ComputerDirectory {
     expand?: Expand,
   ): (page: PageRequest) => Promise<Page<Computer>>;
 
-  /** @throws `not_found` when the workspace has no visible computer with this id */
-  abstract get(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Computer>;
+  /** Returns the function that reads all computers as they were at an instant, page by page. Its pages count none. */
+  abstract readerThen(workspaceId: WorkspaceId, then: ThenRequest): (page: PageRequest) => Promise<Page<Computer>>;
+
+  /**
+   * The computer now, or as a read at an instant showed it, also if it is hidden now.
+   * @throws `not_found` when the workspace has, or had then, no visible computer with this id; `validation_failed` for an
+   * instant before the history or after now
+   */
+  abstract get(scope: ReadScope, id: AssetId, request?: Partial<ThenRequest>): Promise<Computer>;
 
   /**
    * The latest state of each computer, ordered by commit, from a start on. It may also show a computer of which only the

@@ -1,14 +1,14 @@
 import type { AssetId } from '#libs/kernel';
 import { ChoiceList, DistinctUuids, ExactExternalId, ExactText, Flag, Instant, Uuid } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
-import { ExpandedPageQueryDto } from '#libs/platform/pagination';
+import { StreamedPageQueryDto } from '#libs/platform/pagination';
 import type { ComputerFilter } from '../domain/computer-filter';
 import { CHECKS, type Check } from '../domain/posture';
 
 const COMPUTER_CHECK = namedEnum('ComputerCheck', CHECKS, 'A check of the posture of a computer.');
 
 /** Query of the list of computers. */
-export class ComputerQueryDto extends ExpandedPageQueryDto implements ComputerFilter {
+export class ComputerQueryDto extends StreamedPageQueryDto implements ComputerFilter {
   @Flag({ example: true, description: 'True: only monitored computers. False: only others.' })
   isMonitored?: boolean;
 

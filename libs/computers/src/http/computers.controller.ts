@@ -4,13 +4,14 @@ import { assetId } from '#libs/kernel';
 import { ChangeQueryDto, FeedPaging } from '#libs/platform/change-pages';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
-import { ExpandQueryDto, PageQueryDto, Paging } from '#libs/platform/pagination';
+import { FindQueryDto, PageQueryDto, Paging } from '#libs/platform/pagination';
 import {
   type StreamedList,
   type StreamedQuery,
   Streams,
   STREAM_DESCRIPTION,
   asksForStream,
+  refuseInstantOfPage,
   streamOf,
 } from '#libs/platform/streams';
 import type { Response } from 'express';
@@ -52,6 +53,7 @@ export class ComputersController {
       item: 'computer',
       feed: { resource: FEED, filters: [] },
       reader: (workspaceId, filter, { expand }) => computers.reader(workspaceId, filter, expand),
+      past: { filters: [], reader: (workspaceId, _filter, then) => computers.readerThen(workspaceId, then) },
       show: toComputerDto,
     };
   }
@@ -108,6 +110,7 @@ export class ComputersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerPageDto | StreamableFile> {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
+    refuseInstantOfPage(query);
     const { workspaceId } = caller;
     const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const found = await this.computers.list(caller, filters, page, query.expand);
@@ -131,9 +134,9 @@ export class ComputersController {
   async get(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @Query() { expand }: ExpandQueryDto,
+    @Query() query: FindQueryDto,
   ): Promise<ComputerDto> {
-    return toComputerDto(await this.computers.get(caller, assetId(id), expand));
+    return toComputerDto(await this.computers.get(caller, assetId(id), query));
   }
 
   @Get(':id/history')

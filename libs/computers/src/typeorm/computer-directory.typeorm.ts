@@ -9,9 +9,10 @@ import type {
   Page,
   PageRequest,
   ReadScope,
+  ThenRequest,
   WorkspaceId,
 } from '#libs/kernel';
-import { ChangeFeed, History, entriesOf, feedStatement } from '#libs/platform/changes';
+import { ChangeFeed, History, feedStatement, historyOf } from '#libs/platform/changes';
 import { Database, bind, prepared } from '#libs/platform/database';
 import { type Computer, ComputerNotFound } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
@@ -30,8 +31,15 @@ const FEED = {
   toItem: toComputer,
 };
 
-const HISTORY_ROWS = { present: 'changed_computer', former: 'former_computer' };
-const HISTORY = { statement: entriesOf('computer', HISTORY_ROWS, COMPUTER_COLUMNS.selected), toItem: toComputer };
+const HISTORY = historyOf({
+  name: 'computer',
+  present: 'changed_computer',
+  former: 'former_computer',
+  kind: 'kind',
+  columns: COMPUTER_COLUMNS.selected,
+  toItem: toComputer,
+  toExpandedItem: toExpandedComputer,
+});
 
 @Injectable()
 export class ComputerDirectoryTypeorm extends ComputerDirectory {
@@ -55,7 +63,16 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     return listWith(expand).reader(this.database, workspaceId, wantedComputers(filter));
   }
 
-  async get(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Computer> {
+  readerThen(workspaceId: WorkspaceId, then: ThenRequest): (page: PageRequest) => Promise<Page<Computer>> {
+    return this.past.reader(workspaceId, HISTORY, then);
+  }
+
+  async get(scope: ReadScope, id: AssetId, { asOf, expand }: Partial<ThenRequest> = {}): Promise<Computer> {
+    if (asOf) {
+      const then = await this.past.find(scope, HISTORY, id, { asOf, expand });
+      if (!then) throw new ComputerNotFound();
+      return then;
+    }
     const [statement, toItem] = expand ? [FIND_EXPANDED, toExpandedComputer] : [FIND, toComputer];
     const [rows] = await this.database.read(scope, [bind(statement, [scope.workspaceId, id])]);
     if (!rows?.[0]) throw new ComputerNotFound();

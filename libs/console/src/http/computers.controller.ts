@@ -46,7 +46,7 @@ export class ComputersController {
     @Param() { id }: { id: string },
     @Res() response: Response,
   ): Promise<void> {
-    const computer = await this.computers.get(newestOf(workspaceId), idOf(id), 'owner');
+    const computer = await this.computers.get(newestOf(workspaceId), idOf(id), { expand: 'owner' });
     sendPage(response, 'computer', { title: computer.name, computer, checks: checksOf(computer) });
   }
 }

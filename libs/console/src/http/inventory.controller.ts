@@ -54,7 +54,7 @@ export class InventoryController {
     const wanted = idOf(id);
     const scope = newestOf(workspaceId);
     const [asset, history] = await Promise.all([
-      this.assets.get(scope, wanted, 'owner'),
+      this.assets.get(scope, wanted, { expand: 'owner' }),
       this.assets.history(scope, wanted, { size: HISTORY, after: null }),
     ]);
     const category = ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type));

@@ -1,7 +1,7 @@
-import { type Statement, prepared } from '../database/pipelined-statements';
+import { type Statement, type TextRow, prepared } from '../database/pipelined-statements';
 
 /** The relations with the states of one kind of items: the present ones, and the former ones that changes ended. */
-export interface HistoryRows {
+interface HistoryRows {
   /** Has `workspace_id`, `id`, `public_id`, `change_id`, and `facet`, which is NULL where clients do not see the row. */
   readonly present: string;
   /** Has `workspace_id`, `id` of the item, `version_id`, `from_change`, `to_change` and `facet`. */
@@ -65,7 +65,7 @@ const statesOf = ({ present, former }: HistoryRows, condition: string, columns: 
 const OWNERS: HistoryRows = { present: 'known_owner', former: 'former_owner' };
 
 /** The owner of the row `page` at `moment`, as the view `visible_owner` shows one. */
-export const OWNER_THEN = `(${statesOf(OWNERS, 'public_id = page.owner_id', ['shown'])})`;
+const OWNER_THEN = `(${statesOf(OWNERS, 'public_id = page.owner_id', ['shown'])})`;
 
 /** A statement whose columns begin with those of an item. */
 export interface ItemStatement extends Statement {
@@ -73,7 +73,7 @@ export interface ItemStatement extends Statement {
 }
 
 /** Values: $1 workspace, $2 instant, $3 public id. One row, with nulls where no such item was visible then. */
-export function findThen(label: string, rows: HistoryRows, columns: Columns): ItemStatement {
+function findThen(label: string, rows: HistoryRows, columns: Columns): ItemStatement {
   const named = columns.map((column, place) => `${column} AS c${place}`);
   const text = `
     SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_COLUMNS}
@@ -86,11 +86,7 @@ export function findThen(label: string, rows: HistoryRows, columns: Columns): It
  * workspace, $2 instant, $3 id to start after, $4 rows wanted, $5 and $6 the first and last kind. The rows have the id of
  * the item (null in the only row where the window holds none), and the last id of the window, null at the end.
  */
-export function listThen(
-  label: string,
-  rows: HistoryRows & { readonly kind: string },
-  columns: Columns,
-): ItemStatement {
+function listThen(label: string, rows: HistoryRows & { readonly kind: string }, columns: Columns): ItemStatement {
   const named = ['present.id', ...columns.map((column, place) => `${column} AS c${place}`)];
   const condition = `id > $3::bigint AND id <= place.last AND ${rows.kind} BETWEEN $5::smallint AND $6::smallint`;
   const text = `
@@ -123,7 +119,7 @@ export const ENTRY_COLUMNS = [
  * The states of one item, newest first. Values: $1 workspace, $2 public id, $3 rows wanted, and of the entry to go on from
  * $4 the version, or $5 the change that made it where it was the present state then.
  */
-export function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): ItemStatement {
+function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): ItemStatement {
   const named = columns.map((column, place) => `${column} AS c${place}`).join(', ');
   const ofItem = `${former} AS page WHERE workspace_id = $1 AND id = item.id`;
   const text = `
@@ -150,4 +146,42 @@ export function entriesOf(label: string, { present, former }: HistoryRows, colum
         ON true
      ORDER BY entry.version_id DESC NULLS FIRST LIMIT $3::int`;
   return { ...prepared(`${label}_history`, text), itemColumns: columns.length };
+}
+
+/** A statement of the past, and how to read the item in its rows. The first column is never null where there is an item. */
+export interface Past<Item> {
+  readonly statement: ItemStatement;
+  readonly toItem: (row: TextRow) => Item;
+}
+
+interface HistoryDeclaration<Item> extends HistoryRows {
+  /** The label of its statements. */
+  readonly name: string;
+  /** The column of the present rows with their kind, of the type `smallint`. */
+  readonly kind: string;
+  readonly columns: Columns;
+  readonly toItem: (row: TextRow) => Item;
+  /** Reads an item with its owner, in a column behind the others. */
+  readonly toExpandedItem: (row: TextRow) => Item;
+}
+
+/** Everything that is read of the past of one kind of items. */
+export interface HistoryStatements<Item> {
+  readonly entries: Past<Item>;
+  readonly find: Past<Item>;
+  readonly findExpanded: Past<Item>;
+  readonly list: Past<Item>;
+  readonly listExpanded: Past<Item>;
+}
+
+export function historyOf<Item>(declared: HistoryDeclaration<Item>): HistoryStatements<Item> {
+  const { name, columns, toItem, toExpandedItem } = declared;
+  const expanded = [...columns, OWNER_THEN];
+  return {
+    entries: { statement: entriesOf(name, declared, columns), toItem },
+    find: { statement: findThen(name, declared, columns), toItem },
+    findExpanded: { statement: findThen(name, declared, expanded), toItem: toExpandedItem },
+    list: { statement: listThen(name, declared, columns), toItem },
+    listExpanded: { statement: listThen(name, declared, expanded), toItem: toExpandedItem },
+  };
 }

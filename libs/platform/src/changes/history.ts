@@ -7,6 +7,7 @@ import {
   type Page,
   type PageRequest,
   type ReadScope,
+  type ThenRequest,
   ValidationFailed,
   type WorkspaceId,
   newestOf,
@@ -15,18 +16,12 @@ import {
 import { Database, READ_PATIENCE_MS } from '../database/database';
 import { type TextRow, bind, prepared } from '../database/pipelined-statements';
 import { RowBudget } from '../database/row-budget';
-import { ENTRY_COLUMNS, FIND_MOMENT, type ItemStatement } from './history-statements';
+import { ENTRY_COLUMNS, FIND_MOMENT, type HistoryStatements, type ItemStatement } from './history-statements';
 import { originOf } from './ticket';
 
 /** An item with the one member of which no former values are kept. */
 interface Checked {
   readonly lastCheckedAt: Date | null;
-}
-
-/** A statement of the past, and how to read the item in its rows. The first column is never null where there is an item. */
-export interface Past<Item> {
-  readonly statement: ItemStatement;
-  readonly toItem: (row: TextRow) => Item;
 }
 
 /** Waits for tickets under way: each of them took this lock before it read the clock. */
@@ -43,7 +38,7 @@ export class History {
   /** The states of one item, newest first. Null for an id of which no state was ever visible. */
   async entries<Item extends Checked>(
     scope: ReadScope,
-    { statement, toItem }: Past<Item>,
+    { entries: { statement, toItem } }: HistoryStatements<Item>,
     id: AssetId,
     { size, after }: PageRequest,
   ): Promise<Page<HistoryEntry<Item>> | null> {
@@ -76,10 +71,11 @@ export class History {
    */
   async find<Item extends Checked>(
     scope: ReadScope,
-    { statement, toItem }: Past<Item>,
+    history: HistoryStatements<Item>,
     id: AssetId,
-    instant: Date,
+    { asOf: instant, expand }: ThenRequest,
   ): Promise<Item | null> {
+    const { statement, toItem } = expand ? history.findExpanded : history.find;
     const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
     let rows = await this.database.read(scope, [bound]);
     if (momentOf(rows[0]?.[0], statement, instant).newest <= instant.getTime()) {
@@ -93,10 +89,11 @@ export class History {
   /** Returns the function that reads the items visible at the instant, page by page. It counts none. */
   reader<Item extends Checked>(
     workspaceId: WorkspaceId,
-    { statement, toItem }: Past<Item>,
-    [firstKind, lastKind]: readonly [number, number],
-    instant: Date,
+    history: HistoryStatements<Item>,
+    { asOf: instant, expand }: ThenRequest,
+    [firstKind, lastKind]: readonly [number, number] = EVERY_KIND,
   ): (page: PageRequest) => Promise<Page<Item>> {
+    const { statement, toItem } = expand ? history.listExpanded : history.list;
     let isSettled = false;
     return async ({ size, after, mostBytes = Infinity }) => {
       if (!isSettled) await this.settle(workspaceId, instant);
@@ -141,6 +138,7 @@ export class History {
   }
 }
 
+const EVERY_KIND = [0, 32_766] as const;
 /** Between two looks at the clock of Postgres. */
 const LONGEST_WAIT_MS = 100;
 

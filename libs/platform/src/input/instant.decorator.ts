@@ -1,13 +1,22 @@
-import { parseTimeBound, plusHint } from '#libs/kernel';
+import { parseTimeBound, parseTimestamp, plusHint } from '#libs/kernel';
 import { type Member, check, fromText, member } from './member';
 
 const example = (sent: unknown): string => `a date-time such as 2026-01-02T03:04:05Z${plusHint(String(sent))}`;
 
 /** A date-time with its offset (RFC 3339) in a query, which becomes a Date. A `pattern` stands for the format. */
 export const Instant = (options: Member & { readonly pattern?: string }): PropertyDecorator =>
+  instant(parseTimeBound, options);
+
+/** The same, cut down to the millisecond: what was true then, not later. */
+export const PastInstant = (options: Member): PropertyDecorator => instant(parseTimestamp, options);
+
+const instant = (
+  read: (text: string) => Date | null,
+  options: Member & { readonly pattern?: string },
+): PropertyDecorator =>
   member(
     { type: 'string', ...(options.pattern ? {} : { format: 'date-time' }), maxLength: 40, ...options },
-    fromText((text) => parseTimeBound(text) ?? text),
+    fromText((text) => read(text) ?? text),
     check({ code: 'format', isValid: (value) => value instanceof Date, message: (sent) => `must be ${example(sent)}` }),
   );
 

@@ -1,3 +1,3 @@
 export { type ListFilters } from './cursors';
-export { CURSOR, ExpandQueryDto, ExpandedPageQueryDto, PageCursor, PageQueryDto, pageOf } from './page.dto';
+export { CURSOR, FindQueryDto, PageCursor, PageQueryDto, StreamedPageQueryDto, pageOf } from './page.dto';
 export { Paging } from './paging';

@@ -1,6 +1,7 @@
 import type { Expand } from '#libs/kernel';
 import type { Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
+import { PastInstant } from '../input/instant.decorator';
 import { PageSize } from '../input/page-size.decorator';
 import { OpaqueText } from '../input/text.decorator';
 import { check, member } from '../input/member';
@@ -39,16 +40,30 @@ const EXPAND = {
 const Expand = (): PropertyDecorator =>
   member(EXPAND, check({ code: 'choice', isValid: (value) => value === 'owner', message: 'must be owner' }));
 
-/** Query of one item that can show its owner. */
-export class ExpandQueryDto {
+const INSTANT = 'A date-time (RFC 3339), cut to the millisecond, not before the history begins and not after now.';
+
+/** Query of one item that can show its owner, and its past. */
+export class FindQueryDto {
   @Expand()
   expand?: Expand;
+
+  @PastInstant({
+    example: '2026-11-01T00:00:00.000Z',
+    description: `Shows what a read at this instant showed; 404 where it showed nothing. ${INSTANT}`,
+  })
+  asOf?: Date;
 }
 
-/** Query of a list whose items can show their owner. */
-export class ExpandedPageQueryDto extends PageQueryDto {
+/** Query of a list whose items can show their owner, and that streams as it was. */
+export class StreamedPageQueryDto extends PageQueryDto {
   @Expand()
   expand?: Expand;
+
+  @PastInstant({
+    example: '2026-11-01T00:00:00.000Z',
+    description: `Of a stream alone: the list as it was at this instant. Of the filters only \`categoryKey\` goes with it, where the list has it. ${INSTANT}`,
+  })
+  asOf?: Date;
 }
 
 @ApiObject({ name: 'PageInfo', description: 'The place of the page in the list.' })

@@ -93,13 +93,15 @@ export class Paging {
   }
 }
 
-/** The same text for the same filter: of a list neither the order nor the case of ids matters. */
+/** The same text for the same filter: of a list neither the order nor the case of ids matters, of an instant no offset. */
 function canonical(texts: Texts, query: object): Texts {
   const read = Object.entries(query).filter(([name]) => name in texts);
   const lists = read.flatMap(([name, value]: [string, unknown]) =>
     Array.isArray(value) ? [[name, [...(value as string[])].sort().join(',')] as const] : [],
   );
-  return { ...texts, ...Object.fromEntries(lists) };
+  const { asOf } = query as { readonly asOf?: Date };
+  const instant = asOf && { asOf: asOf.toISOString() };
+  return { ...texts, ...instant, ...Object.fromEntries(lists) };
 }
 
 /** The members that are present, and filters. */

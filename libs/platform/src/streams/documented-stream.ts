@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { DocumentedStream } from '../openapi/api-success.decorator';
-import { StreamCheckpointDto, StreamEndDto, StreamStartDto } from './stream-lines.dto';
+import { StreamCheckpointDto, StreamEndDto, StreamStartDto, StreamStartThenDto } from './stream-lines.dto';
 
 /** What the description of a route says of its stream. */
 export const STREAM_DESCRIPTION =
@@ -14,7 +14,7 @@ export const streamOf = <Line extends { readonly type: string }>(
   example: Line,
   { hasStart = true }: { readonly hasStart?: boolean } = {},
 ): DocumentedStream => ({
-  lines: [...(hasStart ? [StreamStartDto] : []), line, StreamCheckpointDto, StreamEndDto],
+  lines: [...(hasStart ? [StreamStartDto, StreamStartThenDto] : []), line, StreamCheckpointDto, StreamEndDto],
   examples: {
     ...(hasStart && {
       start: {

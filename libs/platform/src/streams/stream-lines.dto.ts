@@ -22,6 +22,22 @@ export class StreamStartDto {
   resumed?: boolean;
 }
 
+@ApiObject({ name: 'StreamStartThen', description: 'The first line of a stream with `asOf`.' })
+export class StreamStartThenDto {
+  @ApiProperty({ ...constant('start'), description: 'Type of the line.' })
+  type!: string;
+
+  @ApiProperty({
+    format: 'date-time',
+    description: 'The instant that the stream shows, UTC.',
+    example: '2026-11-01T00:00:00.000Z',
+  })
+  asOf!: string;
+
+  @ApiPropertyOptional({ description: 'True when the stream continues from a checkpoint.', example: true })
+  resumed?: boolean;
+}
+
 @ApiObject({
   name: 'StreamCheckpoint',
   description: 'A line after every 1,000 rows, from which a cut stream can be resumed.',

@@ -5,6 +5,7 @@ import {
   type Expand,
   type Page,
   type PageRequest,
+  type ThenRequest,
   ValidationFailed,
   type WorkspaceId,
 } from '#libs/kernel';
@@ -40,6 +41,11 @@ export interface StreamedList<Item, Filters> {
     filters: Filters,
     query: { readonly expand?: Expand },
   ): (page: PageRequest) => Promise<Page<Item>>;
+  /** The list as it was at an instant, and the filters that it knows. Absent for a list without a past. */
+  readonly past?: {
+    readonly filters: readonly string[];
+    reader(workspaceId: WorkspaceId, filters: Filters, then: ThenRequest): (page: PageRequest) => Promise<Page<Item>>;
+  };
   /** The item as clients see it. */
   show(item: Item): object;
   /**
@@ -120,12 +126,19 @@ export class Streams {
     const { workspaceId, clientId } = caller;
     if (query.pageSize !== undefined) throw new PageSizeRefused();
     const { page, filters, texts } = this.paging.request(workspaceId, cursorsOf(list.resource), query, response);
-    const read = list.reader(workspaceId, filters, query);
+    const { asOf } = filters as { readonly asOf?: Date };
+    const read =
+      asOf && list.past
+        ? list.past.reader(workspaceId, onlyOf(list.past.filters, filters), { asOf, expand: query.expand })
+        : list.reader(workspaceId, filters, query);
     response.vary('Accept-Encoding');
     if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
     const { after, count } = positionOf(page.after);
+    const isResumed = page.after !== null;
     // Before the first row, so that the feed has every change from then on.
-    const start = list.feed && (await this.startOf(workspaceId, list.feed, texts, page.after !== null));
+    const start = asOf
+      ? { asOf: asOf.toISOString(), ...(isResumed && { resumed: true }) }
+      : list.feed && (await this.startOf(workspaceId, list.feed, texts, isResumed));
     const beginning = { size: ROWS_PER_CHECKPOINT, after, mostBytes: BYTES_PER_READ };
     const first = await this.turns.take(() => read(beginning));
     if (this.isStopping)
@@ -134,7 +147,7 @@ export class Streams {
     const leavePlace = await this.places.take(clientId, response);
     const stream = this.watch(caller, list.resource, response, leavePlace);
     const rowsOfStream = {
-      start: start && { type: 'start', totalCount: first.totalCount, ...start },
+      start: start && { type: 'start', ...(!asOf && { totalCount: first.totalCount }), ...start },
       first,
       countBefore: count,
       read,
@@ -232,6 +245,22 @@ export class Streams {
 }
 
 const ndjson = (lines: Readable): StreamableFile => new StreamableFile(lines, { type: NDJSON_MEDIA_TYPE });
+
+/** @throws `validation_failed` for a filter that the past does not know */
+function onlyOf<Filters extends object>(known: readonly string[], filters: Filters): Filters {
+  const others = Object.keys(filters).filter((name) => name !== 'asOf' && !known.includes(name));
+  if (others.length === 0) return filters;
+  throw new ValidationFailed(
+    others.map((parameter) => ({ parameter, code: 'choice', detail: `${parameter} cannot be sent with asOf.` })),
+  );
+}
+
+/** @throws `validation_failed` for the query of a page that names an instant */
+export function refuseInstantOfPage({ asOf }: { readonly asOf?: Date }): void {
+  if (!asOf) return;
+  const detail = 'asOf is not for pages: read the stream, with Accept: application/x-ndjson.';
+  throw new ValidationFailed([{ parameter: 'asOf', code: 'choice', detail }]);
+}
 
 class PageSizeRefused extends ValidationFailed {
   constructor() {

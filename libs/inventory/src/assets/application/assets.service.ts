@@ -7,6 +7,7 @@ import {
   type Page,
   type PageRequest,
   type ReadScope,
+  type ThenRequest,
   type WorkspaceId,
 } from '#libs/kernel';
 import type { ChangeAuthor } from '#libs/audit';
@@ -41,9 +42,20 @@ export class AssetsService {
     return this.assets.reader(workspaceId, filter, expand);
   }
 
+  /** Returns the function that reads all assets as they were at an instant, page by page. */
+  readerThen(
+    workspaceId: WorkspaceId,
+    { categoryKey }: AssetFilter,
+    then: ThenRequest,
+  ): (page: PageRequest) => Promise<Page<Asset>> {
+    return this.assets.readerThen(workspaceId, categoryKey, then);
+  }
+
   /** @throws `not_found` */
-  async get(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Asset> {
-    const asset = await this.assets.find(scope, id, expand);
+  async get(scope: ReadScope, id: AssetId, { asOf, expand }: Partial<ThenRequest>): Promise<Asset> {
+    const asset = await (asOf
+      ? this.assets.findThen(scope, id, { asOf, expand })
+      : this.assets.find(scope, id, expand));
     if (!asset) throw new AssetNotFound();
     return asset;
   }

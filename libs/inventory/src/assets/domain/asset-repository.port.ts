@@ -8,6 +8,7 @@ import type {
   Page,
   PageRequest,
   ReadScope,
+  ThenRequest,
   WorkspaceId,
 } from '#libs/kernel';
 import type { Asset } from './asset';
@@ -41,6 +42,20 @@ export abstract class AssetRepository {
 
   /** Returns null when the workspace has no visible asset with this id. */
   abstract find(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Asset | null>;
+
+  /**
+   * The asset as a read at an instant showed it, also if it is hidden now. Later changes do not change the answer. Returns
+   * null where no visible asset had this id.
+   * @throws `validation_failed` for an instant before the history or after now
+   */
+  abstract findThen(scope: ReadScope, id: AssetId, then: ThenRequest): Promise<Asset | null>;
+
+  /** Returns the function that reads all assets of an instant page by page. Its pages count none. */
+  abstract readerThen(
+    workspaceId: WorkspaceId,
+    categoryKey: CategoryKey | undefined,
+    then: ThenRequest,
+  ): (page: PageRequest) => Promise<Page<Asset>>;
 
   /** The states of one asset, newest first. Null for an id of which no state was ever visible. */
   abstract history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Asset>> | null>;

@@ -9,7 +9,7 @@ import {
   Flag,
   Uuid,
 } from '#libs/platform/input';
-import { ExpandedPageQueryDto } from '#libs/platform/pagination';
+import { StreamedPageQueryDto } from '#libs/platform/pagination';
 import type { Classification } from '../domain/asset';
 import type { CategoryKey, SubKey } from '../domain/asset-category';
 import type { AssetFilter } from '../domain/asset-filter';
@@ -24,7 +24,7 @@ export const ASSET_ID = {
 } as const;
 
 /** Query of the list of assets. */
-export class AssetQueryDto extends ExpandedPageQueryDto implements AssetFilter {
+export class AssetQueryDto extends StreamedPageQueryDto implements AssetFilter {
   @Choice({
     list: CATEGORY_KEY,
     example: 'CLOUD',

@@ -14,13 +14,14 @@ import {
 } from '#libs/platform/http';
 import { NoQueryDto } from '#libs/platform/input';
 import { Idempotent } from '#libs/platform/idempotency';
-import { ExpandQueryDto, Paging } from '#libs/platform/pagination';
+import { FindQueryDto, Paging } from '#libs/platform/pagination';
 import {
   type StreamedList,
   type StreamedQuery,
   Streams,
   STREAM_DESCRIPTION,
   asksForStream,
+  refuseInstantOfPage,
   streamOf,
 } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
@@ -60,6 +61,10 @@ export class AssetsController {
       item: 'asset',
       feed: { resource: 'asset-changes', filters: ['categoryKey'] },
       reader: (workspaceId, filter, { expand }) => assets.reader(workspaceId, filter, expand),
+      past: {
+        filters: ['categoryKey'],
+        reader: (workspaceId, filter, then) => assets.readerThen(workspaceId, filter, then),
+      },
       show: toAssetDto,
     };
   }
@@ -86,6 +91,7 @@ export class AssetsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetPageDto | StreamableFile> {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
+    refuseInstantOfPage(query);
     const { workspaceId } = caller;
     const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const found = await this.assets.list(caller, filters, page, query.expand);
@@ -101,7 +107,7 @@ export class AssetsController {
     operationId: 'getAsset',
     summary: 'Get one asset',
     description:
-      'Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update. With `expand` there is no `ETag`.',
+      'Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update. With `expand` or `asOf` there is no `ETag`.',
   })
   @ApiParam(ASSET_ID)
   @ApiSuccess(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'sometimes' } })
@@ -109,11 +115,11 @@ export class AssetsController {
   async get(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @Query() { expand }: ExpandQueryDto,
+    @Query() query: FindQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetDto> {
-    const asset = await this.assets.get(caller, assetId(id), expand);
-    if (!expand) response.setHeader('ETag', entityTagOf(asset.version));
+    const asset = await this.assets.get(caller, assetId(id), query);
+    if (!query.expand && !query.asOf) response.setHeader('ETag', entityTagOf(asset.version));
     return toAssetDto(asset);
   }
 

@@ -9,11 +9,12 @@ import {
   type Page,
   type PageRequest,
   type ReadScope,
+  type ThenRequest,
   type WorkspaceId,
   assetId,
 } from '#libs/kernel';
 import { type BoundStatement, Database, type TextRow, bind, prepared } from '#libs/platform/database';
-import { ChangeFeed, History, entriesOf, feedStatement, takeTicket } from '#libs/platform/changes';
+import { ChangeFeed, History, feedStatement, historyOf, takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
 import type { CategoryKey } from '../domain/asset-category';
 import { type AssetFilter, typesOf } from '../domain/asset-filter';
@@ -30,8 +31,20 @@ export const FIND_ASSET = prepared('asset_find', findSelecting(SELECTED));
 const FIND_EXPANDED_ASSET = prepared('asset_find_expanded', findSelecting(EXPANDED_ASSET_COLUMNS.selected.join(', ')));
 const listWith = (expand?: Expand) => (expand ? EXPANDED_ASSET_LIST : ASSET_LIST);
 const FEED = feedStatement({ relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected });
-const HISTORY_ROWS = { present: 'asset', former: 'former_asset' };
-const HISTORY = { statement: entriesOf('asset', HISTORY_ROWS, ASSET_COLUMNS.selected), toItem: toAsset };
+const HISTORY = historyOf({
+  name: 'asset',
+  present: 'asset',
+  former: 'former_asset',
+  kind: 'sub_key',
+  columns: ASSET_COLUMNS.selected,
+  toItem: toAsset,
+  toExpandedItem: toExpandedAsset,
+});
+/** The sub keys of a category stand side by side. */
+function kindsOf(categoryKey: CategoryKey | undefined): readonly [first: number, last: number] {
+  const codes = typesOf({ categoryKey }).map(subKeyOf);
+  return [Math.min(...codes), Math.max(...codes)];
+}
 
 @Injectable()
 export class AssetRepositoryTypeorm extends AssetRepository {
@@ -58,6 +71,18 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return rows?.[0] ? toItem(rows[0]) : null;
   }
 
+  async findThen(scope: ReadScope, id: AssetId, then: ThenRequest): Promise<Asset | null> {
+    return this.past.find(scope, HISTORY, id, then);
+  }
+
+  readerThen(
+    workspaceId: WorkspaceId,
+    categoryKey: CategoryKey | undefined,
+    then: ThenRequest,
+  ): (page: PageRequest) => Promise<Page<Asset>> {
+    return this.past.reader(workspaceId, HISTORY, then, kindsOf(categoryKey));
+  }
+
   async history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Asset>> | null> {
     return this.past.entries(scope, HISTORY, id, page);
   }
@@ -68,9 +93,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     start: FeedStart,
     size: number,
   ): Promise<ChangePage<Change<AssetId, Asset>>> {
-    // The sub keys of a category stand side by side.
-    const codes = typesOf({ categoryKey }).map(subKeyOf);
-    const kinds = [Math.min(...codes), Math.max(...codes)] as const;
+    const kinds = kindsOf(categoryKey);
     return this.feed.read(scope, { statement: FEED, toItem: toAsset, kinds }, start, size);
   }
 
