@@ -169,4 +169,110 @@ describe('The pages of the console', () => {
     }
     expect((await viewer.get(`/inventory/${asset.id}`)).text).toContain(ESCAPED);
   });
+
+  describe('downloads', () => {
+    it('give a list as filtered, without formulas', async () => {
+      await api.arrange.anAsset(ours.id, { type: 'CUSTOM', name: '=1+1', classification: 'PUBLIC' });
+      const person = await console.signIn(ours.slug, 'viewer');
+
+      const [csv, none, computers] = [
+        await person.get('/inventory/download?classification=PUBLIC'),
+        await person.get('/inventory/download?name=nobody'),
+        await person.get('/computers/download?isMonitored=true'),
+      ];
+
+      expect(csv.headers.get('content-disposition')).toBe('attachment; filename="inventory.csv"');
+      expect(csv.text).toMatch(/^"id","name",.*\r\n"[0-9a-f-]{36}","'=1\+1","CUSTOM","PUBLIC",.*\r\n$/);
+      expect(none.text.split('\r\n')).toHaveLength(2);
+      expect([computers.status, computers.text.startsWith('"id","name","owner"')]).toEqual([200, true]);
+      const { rows } = await console.database.admin.query(
+        `SELECT action, actor_name, target_id FROM audit_event WHERE actor_name = $1 AND action LIKE '%exported' ORDER BY id`,
+        [person.personId],
+      );
+      expect(rows.map((row: { target_id: string }) => row.target_id)).toEqual(['assets', 'assets', 'computers']);
+    });
+
+    it('give the audit as lines of JSON', async () => {
+      const person = await console.signIn(ours.slug, 'viewer');
+      const id = idIn(arranged, '/v1/inventory/assets');
+
+      const { text, headers } = await person.get(`/audit/download?assetId=${id}`);
+
+      const events = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { target: { id: string } });
+      expect([headers.get('content-type'), events.length]).toEqual(['application/x-ndjson', 2]);
+      expect(events.every(({ target }) => target.id === id)).toBe(true);
+    });
+
+    it('are four a minute for each person', async () => {
+      const [person, other] = [await console.signIn(ours.slug, 'viewer'), await console.signIn(ours.slug, 'viewer')];
+      const statuses = [];
+      for (let times = 0; times < 5; times += 1) statuses.push((await person.get('/computers/download')).status);
+
+      expect(statuses).toEqual([200, 200, 200, 200, 429]);
+      expect((await other.get('/computers/download')).status).toBe(200);
+    });
+  });
+
+  describe('people', () => {
+    it('are added, get another role and are removed, by an administrator', async () => {
+      const admin = await console.signIn(ours.slug, 'admin');
+
+      const added = await admin.submit('/people', '/people', { name: XSS, email: 'new@example.com', role: 'viewer' });
+      const again = await admin.submit('/people', '/people', { name: 'New', email: 'NEW@example.com', role: 'viewer' });
+      const wrong = await admin.submit('/people', '/people', { name: '', email: 'x', role: 'root' });
+
+      expect([added.status, again.status, wrong.status]).toEqual([303, 400, 400]);
+      for (const name of ['name', 'role']) expect(wrong.text).toContain(`id="${name}-error"`);
+      const page = await admin.get('/people');
+      expect([page.text.includes('<img'), page.text.includes(ESCAPED)]).toEqual([false, true]);
+      const { items } = (await console.admin('people', 'list', '--workspace', ours.slug)) as {
+        items: { id: string; email: string; role: string; state: string }[];
+      };
+      const id = items.find(({ email }) => email === 'new@example.com')?.id ?? '';
+      const raised = await admin.submit('/people', `/people/${id}/role`);
+      const removed = await admin.submit('/people', `/people/${id}/remove`);
+      const twice = await admin.post(`/people/${id}/remove`, page.fields('/people'));
+      expect([raised.status, removed.status, twice.status]).toEqual([303, 303, 404]);
+      const { rows } = await console.database.admin.query(
+        'SELECT action, actor_type, actor_name FROM audit_event WHERE target_id = $1 ORDER BY id',
+        [id],
+      );
+      expect(rows).toEqual(
+        ['person.added', 'person.role_set', 'person.removed'].map((action) => ({
+          ...{ action, actor_type: 'PERSON', actor_name: admin.personId },
+        })),
+      );
+      expect((await viewer.get('/people')).status).toBe(403);
+    });
+
+    it('keep one administrator', async () => {
+      const { slug } = await console.aWorkspace();
+      const admin = await console.signIn(slug, 'admin');
+
+      const [removed, demoted] = [
+        await admin.submit('/people', `/people/${admin.personId}/remove`),
+        await admin.submit('/people', `/people/${admin.personId}/role`),
+      ];
+
+      expect([removed.status, demoted.status]).toEqual([409, 409]);
+      expect(removed.text).toContain('last administrator');
+    });
+
+    it('keep one of two administrators who remove each other at once', async () => {
+      const { slug } = await console.aWorkspace();
+      const [one, two] = [await console.signIn(slug, 'admin'), await console.signIn(slug, 'admin')];
+      const [first, second] = [await one.get('/people'), await two.get('/people')];
+
+      await Promise.all([
+        one.post(`/people/${two.personId}/remove`, first.fields('/people')),
+        two.post(`/people/${one.personId}/remove`, second.fields('/people')),
+      ]);
+
+      const { items } = (await console.admin('people', 'list', '--workspace', slug)) as { items: { state: string }[] };
+      expect(items.filter(({ state }) => state === 'open')).toHaveLength(1);
+    });
+  });
 });

@@ -13,10 +13,12 @@ import { ComputersController } from './http/computers.controller';
 import { ConsoleFilter } from './http/console.filter';
 import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
+import { Downloads } from './http/downloads';
 import { FilesController } from './http/files.controller';
 import { ImportsController } from './http/imports.controller';
 import { InventoryController } from './http/inventory.controller';
 import { OverviewController } from './http/overview.controller';
+import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
 import { Issuer } from './system/issuer.system';
@@ -33,12 +35,14 @@ import { Sessions } from './typeorm/sessions';
     ComputersController,
     ImportsController,
     ApplicationsController,
+    PeopleController,
     AuditController,
   ],
   providers: [
     { provide: APP_GUARD, useClass: ConsoleGuard },
     { provide: APP_FILTER, useClass: ConsoleFilter },
     Cookies,
+    Downloads,
     SignInLimit,
     Issuer,
     People,

@@ -1,12 +1,13 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs/audit';
-import { Clock } from '#libs/kernel';
+import { Clock, DomainError } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
 import { Access, Me } from './access.decorator';
-import { listQuery, nextPage } from './list-query';
+import { Downloads } from './downloads';
+import { downloadAddress, listQuery, nextPage } from './list-query';
 import { sendPage } from './page';
 
 const RESOURCE = 'audit-events';
@@ -24,6 +25,7 @@ export class AuditController {
     private readonly paging: FeedPaging,
     private readonly people: People,
     private readonly clock: Clock,
+    private readonly downloads: Downloads,
   ) {}
 
   @Get()
@@ -36,8 +38,12 @@ export class AuditController {
     const from = start.kind === 'beginning' ? ({ kind: 'since', since } as const) : start;
     const pageSize = query.pageSize === undefined ? PAGE_SIZE : size;
     const [page, checkpoint, waiting, people] = await Promise.all([
-      // Archived events are older than those that the page begins with.
-      this.published.read(workspaceId, filters, from, pageSize),
+      this.published.read(workspaceId, filters, from, pageSize).catch((error: unknown) => {
+        // Archived meanwhile. The page begins after them, unless somebody asked for a time.
+        const isArchived = error instanceof DomainError && error.code === 'cursor_expired';
+        if (start.kind !== 'beginning' || !isArchived) throw error;
+        return this.published.read(workspaceId, filters, start, pageSize);
+      }),
       this.checkpoints.newest(workspaceId),
       this.published.oldestWaiting(workspaceId),
       this.people.list(workspaceId),
@@ -53,6 +59,7 @@ export class AuditController {
         waiting,
         since: from.kind === 'since' ? from.since : null,
       },
+      download: downloadAddress(request),
       next: nextPage(request, page.hasMore ? envelope.resumeCursor : null),
       // The newest first: whoever looks wants to know what happened lately.
       events: [...page.changes].reverse().map((event) => ({
@@ -60,6 +67,24 @@ export class AuditController {
         who: whoOf(event.actor, nameOf),
         target: { ...event.target, name: nameOf.get(event.target.id) ?? event.target.id },
       })),
+    });
+  }
+
+  @Get('download')
+  async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
+    completeDays(request);
+    const query = await listQuery(AuditEventQueryDto, request, response);
+    if (!query) return;
+    const { start, filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
+    await this.downloads.send(me, response, {
+      ...{ name: 'audit-events.ndjson', mediaType: 'application/x-ndjson', head: '' },
+      target: { type: 'AUDIT', id: RESOURCE },
+      reader: async ({ size, after }) => {
+        const from = after === null ? start : ({ kind: 'position', position: after } as const);
+        const { changes, position, hasMore } = await this.published.read(me.workspaceId, filters, from, size);
+        return { items: changes, lastPosition: position, endPosition: hasMore ? position : null, totalCount: 0 };
+      },
+      line: (event) => `${JSON.stringify(event)}\n`,
     });
   }
 }

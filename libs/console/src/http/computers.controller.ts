@@ -4,9 +4,11 @@ import { newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
+import { csvLine } from '../domain/csv';
 import { Access, Me } from './access.decorator';
+import { Downloads } from './downloads';
 import { idOf } from './inventory.controller';
-import { listQuery, nextPage } from './list-query';
+import { downloadAddress, listQuery, nextPage } from './list-query';
 import { sendPage } from './page';
 
 const RESOURCE = 'computers';
@@ -21,6 +23,7 @@ export class ComputersController {
   constructor(
     private readonly computers: ComputerDirectory,
     private readonly paging: Paging,
+    private readonly downloads: Downloads,
   ) {}
 
   @Get()
@@ -35,8 +38,36 @@ export class ComputersController {
     response.removeHeader('Link');
     sendPage(response, 'computers', {
       ...{ title: 'Computers', totalCount, typed: texts, next: nextPage(request, endCursor) },
+      download: downloadAddress(request),
       computers: found.items.map((computer) => ({ ...computer, checks: checksOf(computer) })),
       checks: CHECKS.map((key, place) => ({ key, label: CHECK_LABELS[place] })),
+    });
+  }
+
+  @Get('download')
+  async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
+    const query = await listQuery(ComputerQueryDto, request, response);
+    if (!query) return;
+    const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
+    const facts = ['id', 'name', 'owner', 'ownerEmail', 'serialNumber', 'operatingSystem', 'osVersion', 'isMonitored'];
+    await this.downloads.send(me, response, {
+      ...{ name: 'computers.csv', mediaType: 'text/csv; charset=utf-8' },
+      head: csvLine([...facts, 'lastCheckedAt', 'source', ...CHECKS]),
+      target: { type: 'INVENTORY', id: RESOURCE },
+      reader: this.computers.reader(me.workspaceId, filters, 'owner'),
+      line: (one) =>
+        csvLine([
+          ...[
+            one.id,
+            one.name,
+            one.owner?.name,
+            one.owner?.email,
+            one.serialNumber,
+            one.operatingSystem,
+            one.osVersion,
+          ],
+          ...[one.isMonitored, one.lastCheckedAt, one.source, ...checksOf(one).map(({ state }) => state)],
+        ]),
     });
   }
 

@@ -11,13 +11,20 @@ import { type AssetId, type HistoryEntry, assetId, isUuid, newestOf } from '#lib
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
+import { csvLine } from '../domain/csv';
 import { Access, Me } from './access.decorator';
-import { listQuery, nextPage } from './list-query';
+import { Downloads } from './downloads';
+import { downloadAddress, listQuery, nextPage } from './list-query';
 import { sendPage } from './page';
 
 const RESOURCE = 'assets';
 const PAGE_SIZE = 50;
 const HISTORY = 50;
+const COLUMNS = [
+  ...['id', 'name', 'type', 'classification', 'description', 'owner', 'ownerEmail', 'ownerSource', 'tags', 'source'],
+  ...['externalId', 'accountId', 'region', 'serialNumber', 'operatingSystem', 'osVersion', 'email', 'createdAt'],
+  'updatedAt',
+];
 /** What the history of an asset tells of each state. */
 const TOLD = ['name', 'ownerId', 'description', 'classification', 'tags'] as const;
 
@@ -27,6 +34,7 @@ export class InventoryController {
   constructor(
     private readonly assets: AssetsService,
     private readonly paging: Paging,
+    private readonly downloads: Downloads,
   ) {}
 
   @Get()
@@ -41,7 +49,34 @@ export class InventoryController {
     response.removeHeader('Link');
     sendPage(response, 'inventory', {
       ...{ title: 'Inventory', assets: found.items, totalCount, typed: texts, next: nextPage(request, endCursor) },
+      download: downloadAddress(request),
       ...{ categories: ASSET_CATEGORIES, classifications: CLASSIFICATIONS },
+    });
+  }
+
+  @Get('download')
+  async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
+    const query = await listQuery(AssetQueryDto, request, response);
+    if (!query) return;
+    const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
+    await this.downloads.send(me, response, {
+      ...{ name: 'inventory.csv', mediaType: 'text/csv; charset=utf-8', head: csvLine(COLUMNS) },
+      target: { type: 'INVENTORY', id: RESOURCE },
+      reader: this.assets.reader(me.workspaceId, filters, 'owner'),
+      line: (one) =>
+        csvLine([
+          ...[one.id, one.name, one.type, one.classification, one.description, one.owner?.name, one.owner?.email],
+          ...[one.ownerSource, one.tags.map(({ key }) => key).join(' '), one.source, one.externalId, one.accountId],
+          ...[
+            one.region,
+            one.serialNumber,
+            one.operatingSystem,
+            one.osVersion,
+            one.email,
+            one.createdAt,
+            one.updatedAt,
+          ],
+        ]),
     });
   }
 

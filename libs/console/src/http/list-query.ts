@@ -30,7 +30,15 @@ export function nextPage(request: Request, cursor: string | null): string | null
   return addressOf(request, [...kept.filter(([name]) => name !== 'pageCursor'), ['pageCursor', cursor]]);
 }
 
-function addressOf({ path }: Request, parameters: readonly (readonly [string, string])[]): string {
+/** The address of the list as a file, as filtered. */
+export function downloadAddress(request: Request): string {
+  const filters = Object.entries(request.query as Record<string, string>).filter(
+    ([name]) => !['pageCursor', 'pageSize'].includes(name),
+  );
+  return addressOf({ path: `${request.path}/download` }, filters);
+}
+
+function addressOf({ path }: Pick<Request, 'path'>, parameters: readonly (readonly [string, string])[]): string {
   const query = new URLSearchParams(Object.fromEntries(parameters)).toString();
   return query === '' ? path : `${path}?${query}`;
 }

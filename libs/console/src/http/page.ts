@@ -24,6 +24,7 @@ const MENU = [
   { path: '/computers', label: 'Computers', needs: 'viewer' },
   { path: '/imports', label: 'Imports', needs: 'viewer' },
   { path: '/applications', label: 'Applications', needs: 'admin' },
+  { path: '/people', label: 'People', needs: 'admin' },
   { path: '/audit', label: 'Audit', needs: 'viewer' },
 ] as const;
 

@@ -20,7 +20,7 @@ ${text('tagKey', 'Tag')}
 ${text('source', 'Source')}
 <p><button>Filter</button></p>
 </form>
-<p><%= it.totalCount.toLocaleString('en') %> assets</p>
+<p><%= it.totalCount.toLocaleString('en') %> assets. <a href="<%= it.download %>">Download as CSV</a></p>
 <% if (it.assets.length > 0) { %>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Owner</th><th scope="col">Classification</th><th scope="col">Source</th><th scope="col">Changed</th></tr></thead>
@@ -79,7 +79,7 @@ ${select('isMonitored', 'Monitored', `[['', 'any'], ['true', 'yes'], ['false', '
 ${text('serialNumber', 'Serial number')}
 <p><button>Filter</button></p>
 </form>
-<p><%= it.totalCount.toLocaleString('en') %> computers</p>
+<p><%= it.totalCount.toLocaleString('en') %> computers. <a href="<%= it.download %>">Download as CSV</a></p>
 <% if (it.computers.length > 0) { %>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">Name</th><th scope="col">Owner</th><% for (const { label } of it.checks) { %><th scope="col"><%= label %></th><% } %><th scope="col">Last check-in</th></tr></thead>
@@ -150,6 +150,7 @@ ${text('assetId', 'Asset id')}
 <p><button>Filter</button></p>
 </form>
 <% if (it.since) { %><p class="soft">Events since <%= it.time(it.since) %>, the newest first.</p><% } %>
+<p><a href="<%= it.download %>">Download as NDJSON</a></p>
 <% if (it.events.length > 0) { %>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Action</th><th scope="col">Target</th><th scope="col">Changes</th></tr></thead>

@@ -2,6 +2,7 @@ import { FRAME, REFUSAL } from './frame';
 import { SIGN_IN, SIGN_IN_LINK, WORKSPACES } from './sign-in';
 import { APPLICATION, APPLICATIONS, SECRET } from './applications';
 import { ASSET, AUDIT, COMPUTER, COMPUTERS, IMPORT, IMPORTS, INVENTORY } from './lists';
+import { PEOPLE } from './people';
 import { OVERVIEW } from './overview';
 
 /** The templates by name. `<%= … %>` escapes; `<%~ … %>` does not, and stands for other templates only. */
@@ -19,6 +20,7 @@ export const VIEWS = {
   imports: IMPORTS,
   import: IMPORT,
   audit: AUDIT,
+  people: PEOPLE,
   applications: APPLICATIONS,
   application: APPLICATION,
   secret: SECRET,

@@ -1,0 +1,11 @@
+/** A spreadsheet would take a cell that begins with one of these for a formula. */
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
+
+/** A line of a CSV file. Every cell is quoted, and none is a formula. */
+export const csvLine = (cells: readonly (string | number | boolean | Date | null | undefined)[]): string =>
+  `${cells.map(cellOf).join(',')}\r\n`;
+
+function cellOf(value: string | number | boolean | Date | null | undefined): string {
+  const text = value instanceof Date ? value.toISOString() : String(value ?? '');
+  return `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,102 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { HttpException, Injectable, Logger } from '@nestjs/common';
+import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
+import type { Page, PageRequest } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
+import type { Response } from 'express';
+import type { SignedIn } from '../domain/signed-in';
+
+const LIMIT = bucketSizeOf({ perMinute: 4, burst: 4 });
+const PAGE = 500;
+
+/** A list as a file: its lines, and what the audit calls it. */
+export interface Download<Item> {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly head: string;
+  readonly target: { readonly type: 'INVENTORY' | 'AUDIT'; readonly id: string };
+  readonly reader: (page: PageRequest) => Promise<Page<Item>>;
+  readonly line: (item: Item) => string;
+}
+
+/** Sends lists as files: one at a time and four a minute for each person, in bounded memory. */
+@Injectable()
+export class Downloads {
+  private readonly logger = new Logger('Downloads');
+  private readonly underWay = new Set<string>();
+
+  constructor(
+    private readonly buckets: TokenBuckets,
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {}
+
+  /** @throws 429 */
+  async send<Item>(me: SignedIn, response: Response, download: Download<Item>): Promise<void> {
+    const { personId } = me;
+    if (this.underWay.has(personId))
+      throw new HttpException('Another download of yours is under way. Wait for it.', 429);
+    this.underWay.add(personId);
+    const { requestId } = response.req.context;
+    try {
+      const { allowed, retryAfterSeconds } = await this.buckets.charge(`person ${personId}`, 'download', LIMIT);
+      if (!allowed) {
+        response.setHeader('Retry-After', String(retryAfterSeconds));
+        throw new HttpException('You get four downloads a minute. Wait a little.', 429);
+      }
+      // The first page comes before the head of the response, so that its faults have a page of their own.
+      const first = await download.reader({ size: PAGE, after: null });
+      response.setHeader('Content-Type', download.mediaType);
+      response.setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
+      await pipeline(
+        Readable.from(linesOf(download, first, (sent) => this.record(me, download, sent, requestId))),
+        response,
+      );
+    } catch (error) {
+      if (!response.headersSent) throw error;
+      this.logger.warn({ message: 'download cut off', requestId });
+      response.destroy();
+    } finally {
+      this.underWay.delete(personId);
+    }
+  }
+
+  private async record(
+    { workspaceId, personId }: SignedIn,
+    { target }: Pick<Download<unknown>, 'target'>,
+    rows: number,
+    requestId: string,
+  ): Promise<void> {
+    const act: AuditAct = {
+      action: target.type === 'AUDIT' ? 'audit.exported' : 'inventory.exported',
+      actor: { type: 'OPERATOR' },
+      target,
+      requestId,
+      changes: { rows: { old: null, new: rows } },
+    };
+    await this.database.inTenant({ workspaceId }, (manager) =>
+      this.audit.asPerson(personId).record(workspaceId, act, (text, values) => manager.query(text, values)),
+    );
+  }
+}
+
+/** Records the rows at the end, complete or cut, before the response ends. */
+async function* linesOf<Item>(
+  { head, line, reader }: Download<Item>,
+  first: Page<Item>,
+  record: (rows: number) => Promise<void>,
+): AsyncGenerator<string> {
+  let rows = 0;
+  try {
+    yield head;
+    for (let page = first; ; page = await reader({ size: PAGE, after: page.endPosition })) {
+      rows += page.items.length;
+      yield page.items.map(line).join('');
+      if (page.endPosition === null) return;
+    }
+  } finally {
+    await record(rows);
+  }
+}

@@ -1,0 +1,85 @@
+import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
+import { Settings } from '#libs/platform/config';
+import type { Response } from 'express';
+import { LastAdministrator, NoSuchPerson, PersonThere, isEmail } from '../domain/person';
+import type { SignedIn } from '../domain/signed-in';
+import { People } from '../typeorm/people';
+import { Access, Me } from './access.decorator';
+import { idOf } from './inventory.controller';
+import { sendPage } from './page';
+import { NewPersonDto, RoleDto } from './person.dto';
+import { type FieldErrors, readFields } from './read-fields';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Who may use the console of the workspace. A change acts on the person's next request. */
+@Controller('people')
+@Access('admin')
+export class PeopleController {
+  constructor(
+    private readonly people: People,
+    private readonly settings: Settings,
+  ) {}
+
+  @Get()
+  async list(@Me() me: SignedIn, @Res() response: Response): Promise<void> {
+    await this.show(me, response);
+  }
+
+  @Post()
+  async add(@Me() me: SignedIn, @Body() body: Fields, @Res() response: Response): Promise<void> {
+    const { fields, errors } = await readFields(NewPersonDto, body);
+    if (errors) return this.show(me, response, errors, body);
+    if (!isEmail(fields.email)) return this.show(me, response, { email: 'This is no e-mail address.' }, body);
+    const { email, name, role, subject } = fields;
+    const issuer = this.settings.console.oidc?.issuer;
+    const account = subject !== undefined && issuer !== undefined ? { account: { issuer, subject } } : {};
+    try {
+      await this.people.asPerson(me.personId).add(me.workspaceId, { email, name, role, ...account });
+    } catch (error) {
+      if (!(error instanceof PersonThere)) throw error;
+      return this.show(me, response, { email: error.message }, body);
+    }
+    response.redirect(303, '/people');
+  }
+
+  @Post(':id/role')
+  async setRole(
+    @Me() me: SignedIn,
+    @Param() { id }: { id: string },
+    @Body() body: Fields,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { fields, errors } = await readFields(RoleDto, body);
+    if (errors) throw new BadRequestException(errors['role']);
+    await this.change(me, response, (people) => people.setRole(me.workspaceId, idOf(id), fields.role));
+  }
+
+  @Post(':id/remove')
+  async remove(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): Promise<void> {
+    await this.change(me, response, (people) => people.remove(me.workspaceId, idOf(id)));
+  }
+
+  private async change(me: SignedIn, response: Response, work: (people: People) => Promise<unknown>): Promise<void> {
+    try {
+      await work(this.people.asPerson(me.personId));
+    } catch (error) {
+      if (error instanceof NoSuchPerson) throw new NotFoundException();
+      if (error instanceof LastAdministrator) return this.show(me, response, { people: error.message }, {}, 409);
+      throw error;
+    }
+    response.redirect(303, '/people');
+  }
+
+  private async show(
+    me: SignedIn,
+    response: Response,
+    errors: FieldErrors = {},
+    typed: Fields = {},
+    status = Object.keys(errors).length === 0 ? 200 : 400,
+  ): Promise<void> {
+    const people = (await this.people.list(me.workspaceId)).filter(({ state }) => ['open', 'closed'].includes(state));
+    const hasIssuer = this.settings.console.oidc !== null;
+    sendPage(response, 'people', { title: 'People', people, errors, typed, hasIssuer }, status);
+  }
+}
