@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import {
   DemoService,
+  MapLibrary,
   type ImportOptions,
   type ImportReport,
   ImportsService,
@@ -119,7 +120,14 @@ export class ImportSetting {
     const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     const imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
-    return new ImportSetting(database, dataSource, imports, new DemoService(imports, keys), keys, directory);
+    return new ImportSetting(
+      database,
+      dataSource,
+      imports,
+      new DemoService(imports, keys, (name) => MapLibrary.ofDemo().load(name)),
+      keys,
+      directory,
+    );
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ import { ImportRuns } from './imports/domain/import-runs.port';
 import { ImportStore } from './imports/domain/import-store.port';
 import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { ImportFilesSystem } from './imports/system/import-files.system';
+import { MapLibrary } from './imports/system/maps/map-library.system';
 import { AssetCounters } from './assets/typeorm/asset-counters';
 import { AssetRekey } from './imports/typeorm/asset-rekey';
 import { OtherInventory } from './imports/typeorm/other-inventory';
@@ -21,7 +22,12 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
   providers: [
     AssetCounters,
     AssetRekey,
-    DemoService,
+    {
+      provide: DemoService,
+      useFactory: (imports: ImportsService, tagKeys: TagKeyRepository) =>
+        new DemoService(imports, tagKeys, (name) => MapLibrary.ofDemo().load(name)),
+      inject: [ImportsService, TagKeyRepository],
+    },
     ImportsService,
     OtherInventory,
     RemovedAssets,

@@ -1,42 +1,93 @@
-import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
+import { type DemoExport, demoExports } from '../domain/demo-exports';
 import { DEMO_SIZES, DEMO_SOURCE, DEMO_TAG_KEYS, type DemoSize, demoInventory } from '../domain/demo-inventory';
 import type { InputLine } from '../domain/import-files.port';
 import type { ImportReport } from '../domain/import-report';
-import { TagKeyRepository } from '../../tag-keys/domain/tag-key-repository.port';
-import { ImportsService } from './imports.service';
+import type { RecordMap } from '../domain/maps/record-map';
+import type { TagKeyRepository } from '../../tag-keys/domain/tag-key-repository.port';
+import type { ImportsService } from './imports.service';
 
-/** Fills a workspace with a realistic inventory through the normal import. */
-@Injectable()
+type OnProgress = (progress: { readonly done: number; readonly total: number }) => void;
+
+const OPTIONS = { files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
+
+/** Fills a workspace with a realistic inventory through the normal import: a small one as its tools export it. */
 export class DemoService {
   constructor(
     private readonly imports: ImportsService,
     private readonly tagKeys: TagKeyRepository,
+    private readonly mapNamed: (name: string) => RecordMap,
   ) {}
 
   /** May be repeated: existing assets stay unchanged. */
   async load(
     workspaceId: WorkspaceId,
     size: DemoSize,
-    onProgress: (progress: { readonly done: number; readonly total: number }) => void = () => undefined,
+    onProgress: OnProgress = () => undefined,
   ): Promise<ImportReport> {
     for (const { key, value } of DEMO_TAG_KEYS) {
       await this.tagKeys.create(workspaceId, { key, value, platform: false });
     }
-    const options = {
-      source: DEMO_SOURCE,
-      files: [],
-      dryRun: false,
-      missing: 'keep',
-      createTagKeys: 'platform',
-    } as const;
-    return this.imports.runLines(workspaceId, options, demoLines(size), (done) =>
+    if (size === 'S' || size === 'M') return this.loadExports(workspaceId, size, onProgress);
+    const lines = linesOf(demoInventory(size));
+    return this.imports.runLines(workspaceId, { ...OPTIONS, source: DEMO_SOURCE }, lines, (done) =>
       onProgress({ done, total: DEMO_SIZES[size] }),
     );
   }
+
+  private async loadExports(workspaceId: WorkspaceId, size: DemoSize, onProgress: OnProgress): Promise<ImportReport> {
+    const exports = demoExports(size);
+    const beginnings = exports.map((one) => {
+      return { ...one, items: one.items.filter(({ hasOwner }) => !hasOwner).slice(0, one.first) };
+    });
+    const reports: ImportReport[] = [];
+    let done = 0;
+    for (const one of [...beginnings, ...exports]) {
+      reports.push(
+        await this.loadExport(workspaceId, one, (read) => onProgress({ done: done + read, total: DEMO_SIZES[size] })),
+      );
+      done += one.items.length;
+    }
+    return summed(reports.slice(0, exports.length), reports.slice(exports.length));
+  }
+
+  private async loadExport(
+    workspaceId: WorkspaceId,
+    { source, map: name, items }: DemoExport,
+    onRead: (read: number) => void,
+  ): Promise<ImportReport> {
+    const map = name === null ? null : this.mapNamed(name);
+    const lines: InputLine[] = [];
+    for (const [index, { item }] of items.entries()) {
+      lines.push({ fileIndex: 0, line: index + 1, ...(map ? await map.mapped(item) : { value: item }) });
+    }
+    return this.imports.runLines(workspaceId, { ...OPTIONS, source, map }, lines, onRead);
+  }
 }
 
-function* demoLines(size: DemoSize): Generator<InputLine> {
+function* linesOf(values: Iterable<unknown>): Generator<InputLine> {
   let line = 0;
-  for (const value of demoInventory(size)) yield { fileIndex: 0, line: (line += 1), value };
+  for (const value of values) yield { fileIndex: 0, line: (line += 1), value };
+}
+
+/** The exports hold what came before them, which is then unchanged. */
+function summed(before: readonly ImportReport[], reports: readonly ImportReport[]): ImportReport {
+  const sum = (name: 'read' | 'created' | 'updated' | 'skipped' | 'failed' | 'warned', of = reports): number =>
+    of.reduce((total, report) => total + report[name], 0);
+  const counts = {
+    read: sum('read'),
+    created: sum('created') + sum('created', before),
+    updated: sum('updated') + sum('updated', before),
+    failed: sum('failed'),
+  };
+  return {
+    ...(reports[0] as ImportReport),
+    ...counts,
+    unchanged: counts.read - counts.created - counts.updated - counts.failed,
+    skipped: sum('skipped'),
+    warned: sum('warned'),
+    newSource: before.some(({ newSource }) => newSource),
+    errors: reports.flatMap(({ errors }) => errors),
+    warnings: reports.flatMap(({ warnings }) => warnings),
+  };
 }

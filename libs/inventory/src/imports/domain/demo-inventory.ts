@@ -14,7 +14,7 @@ import {
 export const DEMO_SIZES = { S: 500, M: 10_000, L: 1_000_000, XL: 10_000_000 } as const;
 export type DemoSize = keyof typeof DEMO_SIZES;
 
-/** The import source of all demo assets. */
+/** The import source of what no tool has, and of all assets of the large sizes. */
 export const DEMO_SOURCE = 'demo';
 
 /** The customer's own keys. Platform keys come with the records. */
@@ -83,7 +83,7 @@ export function* demoInventory(size: DemoSize): Generator<DemoRecord> {
   }
 }
 
-type DemoRecord = Record<string, unknown>;
+export type DemoRecord = Readonly<Record<string, unknown>>;
 
 /**
  * Orders records so that the first ones show every category, then every category again. A page shows these first: an
@@ -115,7 +115,8 @@ function* demoOrder(total: number, employees: number): Generator<number> {
 }
 
 function employee(index: number, dice: Dice): Record<string, unknown> {
-  const given = dice.of(GIVEN_NAMES);
+  // Each of the first has a name, and so an address, of their own. Later addresses end in a number.
+  const given = GIVEN_NAMES[index] ?? dice.of(GIVEN_NAMES);
   const family = dice.of(FAMILY_NAMES);
   const address = `${given}.${family}`
     .normalize('NFD')

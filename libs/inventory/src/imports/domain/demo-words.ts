@@ -41,3 +41,20 @@ export const CLOUD_RESOURCES: readonly (readonly [string, string, string])[] = [
   ['CLOUD_STORAGE_BUCKET', 's3', 'bucket'],
   ['CLOUD_OTHER', 'sns', 'topic'],
 ];
+/** What AWS Config and Azure Resource Graph call a type. */
+export const CLOUD_TYPES: Readonly<Record<string, { readonly aws: string; readonly azure: string }>> = {
+  CLOUD_AUTOSCALE_GROUPS: {
+    aws: 'AWS::AutoScaling::AutoScalingGroup',
+    azure: 'microsoft.compute/virtualmachinescalesets',
+  },
+  CLOUD_COMPUTE_INSTANCE: { aws: 'AWS::EC2::Instance', azure: 'microsoft.compute/virtualmachines' },
+  CLOUD_CONTAINER_REPOSITORY: { aws: 'AWS::ECR::Repository', azure: 'microsoft.containerregistry/registries' },
+  CLOUD_DATA_WAREHOUSE: { aws: 'AWS::Redshift::Cluster', azure: 'microsoft.synapse/workspaces' },
+  CLOUD_LOAD_BALANCER: { aws: 'AWS::ElasticLoadBalancingV2::LoadBalancer', azure: 'microsoft.network/loadbalancers' },
+  CLOUD_NO_SQL_DATABASE: { aws: 'AWS::DynamoDB::Table', azure: 'microsoft.documentdb/databaseaccounts' },
+  CLOUD_PAAS_APPS: { aws: 'AWS::ElasticBeanstalk::Environment', azure: 'microsoft.web/sites' },
+  CLOUD_QUEUE: { aws: 'AWS::SQS::Queue', azure: 'microsoft.servicebus/namespaces' },
+  CLOUD_RELATIONAL_DATABASE: { aws: 'AWS::RDS::DBInstance', azure: 'microsoft.sql/servers/databases' },
+  CLOUD_STORAGE_BUCKET: { aws: 'AWS::S3::Bucket', azure: 'microsoft.storage/storageaccounts' },
+  CLOUD_OTHER: { aws: 'AWS::SNS::Topic', azure: 'microsoft.network/publicipaddresses' },
+};

@@ -8,6 +8,8 @@ import { type MapSource, recordMap } from './record-map.system';
 
 /** The ready maps stand beside their pages, which images hold too. */
 const READY = join(dirname(require.resolve('#package')), 'docs', 'sources');
+/** Maps of the demo's company, which change ready ones. */
+const OF_DEMO = join(READY, 'demo');
 const EXTENSION = /\.ya?ml$/i;
 const EXTENSIONS = ['.yaml', '.yml'];
 
@@ -21,6 +23,10 @@ export interface ListedMap {
 /** Finds maps by name in a directory of the operator's and among the ready ones, or by file. */
 export class MapLibrary {
   constructor(private readonly directory: string | null = null) {}
+
+  static ofDemo(): MapLibrary {
+    return new MapLibrary(OF_DEMO);
+  }
 
   /** Lists all maps that have a name. @throws {@link MapInvalid} */
   list(): ListedMap[] {
