@@ -6,6 +6,7 @@ import { run } from './commands.mjs';
 import { writePageFiles } from './page-files.mjs';
 
 const MODULES = join(dirname(fileURLToPath(import.meta.url)), '../../node_modules');
+const OLD_AUDIENCE = join(dirname(fileURLToPath(import.meta.url)), 'old_audience.py');
 const GO_MODULES = ['golang.org/x/oauth2@v0.38.0', 'github.com/golang-jwt/jwt/v5@v5.3.1'];
 
 /** Runs each program of the page, and returns their names. `python` has Authlib, `go` may be null. */
@@ -38,5 +39,9 @@ export async function runWithoutSecret(workspace, python, go) {
     const response = await fetch(`${workspace.origin}/v1/me`, { headers: { Authorization: `Bearer ${token}` } });
     if (response.status !== 200) throw new Error(`${name}: ${await response.text()}`);
   }
-  return Object.keys(programs).join(', ');
+  const words = ['--workspace', 'demo', '--name', 'old-audience', '--scope', 'inventory:read', '--old-audience'];
+  const old = await workspace.admin('applications', 'create', ...words, '--no-secret');
+  await workspace.admin('applications', 'keys', 'add', old.client_id, '--jwk', join(cwd, 'key.jwk.json'));
+  await run([python, OLD_AUDIENCE], { cwd, environment: { ...environment, OLD_CLIENT_ID: old.client_id } });
+  return [...Object.keys(programs), 'requests_oauth2client'].join(', ');
 }

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /** Tested versions. The pages of docs/connectors name them. */
-const VERSIONS = { dlt: '1.31.0', airbyte: '7.39.1', authlib: '1.9.10', httpx: '0.28.1' };
+const VERSIONS = { dlt: '1.31.0', airbyte: '7.39.1', authlib: '1.9.10', httpx: '0.28.1', requests: '1.8.0' };
 
 /** Virtual environments are kept here between runs. */
 export const TOOLS_DIRECTORY = join(
@@ -52,7 +52,7 @@ export const findTools = () => ({
   ),
   authlib: pythonPackage(
     `Authlib ${VERSIONS.authlib}`,
-    `authlib==${VERSIONS.authlib} httpx==${VERSIONS.httpx}`,
+    `authlib==${VERSIONS.authlib} httpx==${VERSIONS.httpx} requests_oauth2client==${VERSIONS.requests}`,
     'httpx',
   ),
   elastic: {

@@ -340,6 +340,10 @@ describe('POST /oauth/token with a signed assertion', () => {
 
     it('has sixty forms', () => expect(forgeries.length).toBeGreaterThanOrEqual(60));
 
+    it('is 413 beyond 16 KiB, whatever it is', async () => {
+      for (const size of [16_500, 1_000_000]) expect((await request('x'.repeat(size))).status).toBe(413);
+    });
+
     it.each(forgeries)('is refused like any other: %s', async (_, forge) => {
       const assertion = await forge();
       const response = await request(assertion, { client_id: client.clientId });
