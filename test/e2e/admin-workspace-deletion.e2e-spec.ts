@@ -147,6 +147,9 @@ describe('admin workspaces delete', () => {
        SELECT $1, client_id, 'k', '{ES256}', '{}' FROM application WHERE workspace_id = $1`,
       `INSERT INTO application_trust (workspace_id, client_id, issuer, subject)
        SELECT workspace_id, client_id, 'https://issuer.example', 's' FROM application WHERE workspace_id = $1`,
+      `INSERT INTO person (workspace_id, id, email, name, role) VALUES ($1, gen_random_uuid(), 'a@example.com', 'Ada', 'admin')`,
+      `INSERT INTO console_session (workspace_id, digest, person_id)
+       SELECT workspace_id, sha256(id::text::bytea), id FROM person WHERE workspace_id = $1`,
       `INSERT INTO used_assertion SELECT $1, client_id, '', now() FROM application WHERE workspace_id = $1`,
     ]) {
       await app.arrange.change(id, insert, [id]);

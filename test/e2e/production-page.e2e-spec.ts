@@ -136,7 +136,7 @@ exec "$@"
   });
 
   it('makes keys, tables and a status without a fault', () => {
-    expect(outputs['admin']).toMatch(/^Made:\n(?: {2}\S+\n){4}Applied:\n(?: {2}\w+\n)+/);
+    expect(outputs['admin']).toMatch(/^Made:\n(?: {2}\S+\n){3}Applied:\n(?: {2}\w+\n)+/);
     expect(outputs['admin']).toMatch(/role of DATABASE_URL +│ compliance_api/);
     expect(outputs['admin']).toMatch(/migrations pending +│ none/);
   });
