@@ -8,6 +8,7 @@ import { Clock } from '#libs/kernel';
 import { SystemClock } from '#libs/platform/config';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ApplicationsController } from './http/applications.controller';
+import { AssetChanges } from './http/asset-changes';
 import { AuditController } from './http/audit.controller';
 import { ComputersController } from './http/computers.controller';
 import { ConsoleFilter } from './http/console.filter';
@@ -41,6 +42,7 @@ import { Sessions } from './typeorm/sessions';
   providers: [
     { provide: APP_GUARD, useClass: ConsoleGuard },
     { provide: APP_FILTER, useClass: ConsoleFilter },
+    AssetChanges,
     Cookies,
     Downloads,
     SignInLimit,

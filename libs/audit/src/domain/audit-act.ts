@@ -1,12 +1,20 @@
 import type { ApplicationId, AssetId } from '#libs/kernel';
 
 /** The sender of a change, as the audit records it. */
-export interface ChangeAuthor {
+export type ChangeAuthor = ApplicationAuthor | PersonAuthor;
+
+interface ApplicationAuthor {
   readonly applicationId: ApplicationId;
   readonly clientId: string;
   readonly requestId: string;
   /** SHA-256 of the Idempotency-Key, hexadecimal. */
   readonly keyHash: string;
+}
+
+/** A person who uses the console. */
+interface PersonAuthor {
+  readonly personId: string;
+  readonly requestId: string;
 }
 
 /** Old and new value of one field, as clients read it. */

@@ -1,6 +1,6 @@
 import { workspaceId } from '#libs/kernel';
 import type { AuditCheckpoint } from '../domain/audit-checkpoint';
-import type { EventKind, RecordedEvent } from '../domain/audit-event';
+import { ASSET_UPDATED, type EventKind, type RecordedEvent } from '../domain/audit-event';
 import type { AuditCheckpointRow } from './audit-checkpoint.row';
 import type { AuditEventRow } from './audit-event.row';
 
@@ -66,7 +66,13 @@ export function toRecordedEvent(row: AuditEventColumns): RecordedEvent {
 /** Any of these columns makes a kind, so that no MAC of an update fits a row with one of them. */
 export function kindOfRow({ action, actor_type, target_type, target_id }: KindColumns): EventKind | null {
   if (action === null && actor_type === null && target_type === null && target_id === null) return null;
-  return { action, actorType: actor_type, targetType: target_type, targetId: target_id } as EventKind;
+  // People update assets, too.
+  return {
+    action: action ?? ASSET_UPDATED,
+    actorType: actor_type,
+    targetType: target_type,
+    targetId: target_id,
+  } as EventKind;
 }
 
 /** Empty text is no name. NULL stands in events from before the column, which have no such member. */

@@ -1,7 +1,7 @@
 import type { Clock, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, bind, prepared } from '#libs/platform/database';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
-import { PERSON } from '../domain/audit-event';
+import { ASSET_UPDATED, PERSON } from '../domain/audit-event';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 
 const INSERT_EVENTS = prepared(
@@ -12,6 +12,18 @@ const INSERT_EVENTS = prepared(
             mac)
     SELECT $1::uuid, event.id, $2::timestamptz, '', event.asset_id, $3::uuid, $4, $5, $6, event.changes,
            decode(event.mac, 'hex')
+      FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
+);
+
+/** The action stays NULL, so that the index of updates has them too. */
+const INSERT_EVENTS_OF_PERSON = prepared(
+  'audit_insert_events_of_person',
+  `
+    INSERT INTO audit_event
+           (workspace_id, id, occurred_at, actor_type, actor_name, target_type, target_id, asset_id, application_id,
+            client_id, request_id, key_hash, changes, mac)
+    SELECT $1::uuid, event.id, $2::timestamptz, '${PERSON}', $8, 'ASSET', event.asset_id::text, event.asset_id, $3::uuid,
+           $4, $5, $6, event.changes, decode(event.mac, 'hex')
       FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
 );
 
@@ -42,26 +54,22 @@ export class AuditRecorder {
   statement(workspaceId: WorkspaceId, author: ChangeAuthor, changes: readonly AssetChange[]): BoundStatement {
     const now = this.clock.now();
     const occurredAt = new Date(now).toISOString();
-    const { applicationId, clientId, requestId, keyHash } = author;
-    const events = changes.map((change) => {
+    const { requestId } = author;
+    const personId = 'personId' in author ? author.personId : null;
+    const { applicationId, clientId, keyHash } =
+      'personId' in author ? { applicationId: null, clientId: null, keyHash: null } : author;
+    const events = changes.map(({ assetId, fields: changed }) => {
       const id = this.evidence.newEventId(now);
-      const fields = asStored(change.fields);
-      const event = {
-        workspaceId,
-        id,
-        occurredAt,
-        kind: null,
-        actorName: null,
-        assetId: change.assetId,
-        ...author,
-        changes: fields,
-        anchor: null,
-      };
-      const mac = this.evidence.eventMac(event);
-      return { id, asset_id: change.assetId, changes: fields, mac };
+      const fields = asStored(changed);
+      const ofPerson = { action: ASSET_UPDATED, actorType: PERSON, targetType: 'ASSET', targetId: assetId };
+      const mac = this.evidence.eventMac({
+        ...{ workspaceId, id, occurredAt, kind: personId === null ? null : ofPerson, actorName: personId, assetId },
+        ...{ applicationId, clientId, requestId, keyHash, changes: fields, anchor: null },
+      });
+      return { id, asset_id: assetId, changes: fields, mac };
     });
     const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, JSON.stringify(events)];
-    return bind(INSERT_EVENTS, values);
+    return personId === null ? bind(INSERT_EVENTS, values) : bind(INSERT_EVENTS_OF_PERSON, [...values, personId]);
   }
 
   /** Records one act by statements of the transaction that carries it out. */

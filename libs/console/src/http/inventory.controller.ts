@@ -1,4 +1,4 @@
-import { Controller, Get, NotFoundException, Param, Req, Res } from '@nestjs/common';
+import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
 import {
   ASSET_CATEGORIES,
   type Asset,
@@ -7,15 +7,20 @@ import {
   CLASSIFICATIONS,
   categoryOf,
 } from '#libs/inventory';
-import { type AssetId, type HistoryEntry, assetId, isUuid, newestOf } from '#libs/kernel';
+import { type AssetId, type HistoryEntry, ValidationFailed, assetId, isUuid, newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { csvLine } from '../domain/csv';
 import { Access, Me } from './access.decorator';
+import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
+import { AssetChanges, type AssetField, FIELDS } from './asset-changes';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage } from './list-query';
 import { sendPage } from './page';
+import { type FieldErrors, readFields } from './read-fields';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 const RESOURCE = 'assets';
 const PAGE_SIZE = 50;
@@ -35,6 +40,7 @@ export class InventoryController {
     private readonly assets: AssetsService,
     private readonly paging: Paging,
     private readonly downloads: Downloads,
+    private readonly changes: AssetChanges,
   ) {}
 
   @Get()
@@ -50,6 +56,7 @@ export class InventoryController {
     sendPage(response, 'inventory', {
       ...{ title: 'Inventory', assets: found.items, totalCount, typed: texts, next: nextPage(request, endCursor) },
       download: downloadAddress(request),
+      filters: new URLSearchParams(request.query as Record<string, string>).toString(),
       ...{ categories: ASSET_CATEGORIES, classifications: CLASSIFICATIONS },
     });
   }
@@ -80,20 +87,77 @@ export class InventoryController {
     });
   }
 
-  @Get(':id')
-  async show(
-    @Me() { workspaceId }: SignedIn,
-    @Param() { id }: { id: string },
+  @Post('ticked/:field')
+  @Access('admin')
+  async writeMany(
+    @Me() me: SignedIn,
+    @Param() { field }: { field: string },
+    @Body() body: Fields,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const wanted = idOf(id);
+    const wanted = ['owner', 'classification'].find((one) => one === field) as AssetField | undefined;
+    if (!wanted) throw new NotFoundException();
+    const { fields, errors } = await readFields(TickedAssetsDto, body);
+    if (errors)
+      throw new BadRequestException(errors['ids'] ? 'Tick 1 to 100 assets.' : Object.values(errors).join(' '));
+    await this.changes.updateMany(me, fields.ids, wanted, fields, request.context.requestId);
+    const filters = typeof body['filters'] === 'string' ? new URLSearchParams(body['filters']).toString() : '';
+    response.redirect(303, `/inventory${filters === '' ? '' : `?${filters}`}`);
+  }
+
+  @Get(':id')
+  async show(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): Promise<void> {
+    await this.showOne(me, idOf(id), response);
+  }
+
+  @Post(':id/:field')
+  @Access('admin')
+  async write(
+    @Me() me: SignedIn,
+    @Param() { id, field }: { id: string; field: string },
+    @Body() body: Fields,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const wanted = FIELDS.find((one) => one === field);
+    if (!wanted) throw new NotFoundException();
+    const { fields, errors } = await readFields(AssetFieldsDto, body);
+    if (errors) return this.showOne(me, idOf(id), response, { errors, typed: body });
+    try {
+      await this.changes.update(me, idOf(id), wanted, fields, request.context.requestId);
+    } catch (error) {
+      if (!(error instanceof ValidationFailed)) throw error;
+      const reason = error.faults.map(({ detail }) => detail).join(' ');
+      return this.showOne(me, idOf(id), response, { errors: { [wanted]: reason }, typed: body });
+    }
+    response.redirect(303, `/inventory/${id}`);
+  }
+
+  private async showOne(
+    { workspaceId }: SignedIn,
+    id: AssetId,
+    response: Response,
+    refused?: { readonly errors: FieldErrors; readonly typed: Fields },
+  ): Promise<void> {
     const scope = newestOf(workspaceId);
     const [asset, history] = await Promise.all([
-      this.assets.get(scope, wanted, { expand: 'owner' }),
-      this.assets.history(scope, wanted, { size: HISTORY, after: null }),
+      this.assets.get(scope, id, { expand: 'owner' }),
+      this.assets.history(scope, id, { size: HISTORY, after: null }),
     ]);
-    const category = ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type));
-    sendPage(response, 'asset', { title: asset.name, asset, category, history: history.items.map(toldOf) });
+    const { description, classification, owner } = asset;
+    const tags = asset.tags.flatMap(({ key, readOnly }) => (readOnly ? [] : key)).join('\n');
+    const typed = { description, classification, tags, owner: owner?.email ?? owner?.name, ...refused?.typed };
+    sendPage(
+      response,
+      'asset',
+      {
+        ...{ title: asset.name, asset, history: history.items.map(toldOf), classifications: CLASSIFICATIONS, typed },
+        category: ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type)),
+        errors: refused?.errors ?? {},
+      },
+      refused ? 400 : 200,
+    );
   }
 }
 
@@ -115,7 +179,11 @@ function toldOf({ validFrom, origin, item, before }: HistoryEntry<Asset>) {
 
 function originText(origin: HistoryEntry<Asset>['origin']): string {
   if (origin === null) return 'unknown';
-  return origin.type === 'API' ? `application ${origin.clientId}` : origin.type === 'IMPORT' ? 'import' : 'operator';
+  return origin.type === 'API'
+    ? `application ${origin.clientId}`
+    : origin.type === 'IMPORT'
+      ? 'import'
+      : 'console or operator';
 }
 
 const textOf = (value: Asset[(typeof TOLD)[number]] | undefined): string =>

@@ -21,5 +21,7 @@ export const changesSchema: SchemaPart = {
     { table: 'change_set', privileges: 'SELECT' },
     { table: 'change_head', privileges: 'SELECT' },
     { table: 'history_horizon', privileges: 'SELECT' },
+    { function: 'take_change_ticket' },
+    { sequence: 'change_set_id' },
   ],
 };

@@ -21,12 +21,14 @@ ${text('source', 'Source')}
 <p><button>Filter</button></p>
 </form>
 <p><%= it.totalCount.toLocaleString('en') %> assets. <a href="<%= it.download %>">Download as CSV</a></p>
+<% const canWrite = it.frame.me.role === 'admin'; %>
 <% if (it.assets.length > 0) { %>
+<% if (canWrite) { %><form method="post" action="/inventory/ticked/owner" id="ticked"><%~ include('@fields', it) %><input type="hidden" name="filters" value="<%= it.filters %>"></form><% } %>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Owner</th><th scope="col">Classification</th><th scope="col">Source</th><th scope="col">Changed</th></tr></thead>
 <tbody>
 <% for (const one of it.assets) { %>
-<tr><td><a href="/inventory/<%= one.id %>"><%= one.name %></a></td>
+<tr><td><% if (canWrite && one.type !== 'EMPLOYEE') { %><input type="checkbox" form="ticked" name="ids" value="<%= one.id %>" aria-label="Tick <%= one.name %>"> <% } %><a href="/inventory/<%= one.id %>"><%= one.name %></a></td>
 <td data-label="Type"><%= one.type %></td>
 <td data-label="Owner">${OWNER}</td>
 <td data-label="Classification"><%= one.classification %></td>
@@ -34,8 +36,23 @@ ${text('source', 'Source')}
 <td data-label="Changed"><%= it.time(one.updatedAt) %></td></tr>
 <% } %>
 </tbody></table></div>
+<% if (canWrite) { %>
+<h2>Change the ticked assets</h2>
+<div class="filters">
+<p><label for="owner">E-mail address or exact name of an employee</label><br><input id="owner" name="owner" form="ticked"></p>
+<p><button form="ticked">Give owner</button></p>
+<p><label for="new-classification">Classification</label><br><select id="new-classification" name="classification" form="ticked"><% for (const value of it.classifications) { %><option><%= value %></option><% } %></select></p>
+<p><button form="ticked" formaction="/inventory/ticked/classification" class="plain">Set classification</button></p>
+</div>
+<% } %>
 <% } else { %><p class="notice">No asset matches.</p><% } %>
 ${NEXT}`;
+
+const assetForm = (name: string, label: string, hint: string, action: string): string =>
+  `<form method="post" action="/inventory/<%= one.id %>/${name}" class="fields"><%~ include('@fields', it) %>
+<div class="field"><label for="${name}">${label} <span class="hint">${hint}</span></label>
+<input id="${name}" name="${name}" value="<%= it.typed.${name} %>"<%~ include('@invalid', { ...it, name: '${name}' }) %>>
+<%~ include('@error', { ...it, name: '${name}' }) %></div><button class="plain">${action}</button></form>`;
 
 export const ASSET = `<% layout('@frame') %>
 <% const one = it.asset; %>
@@ -54,6 +71,20 @@ export const ASSET = `<% layout('@frame') %>
 <dt>Last check</dt><dd><%= it.time(one.lastCheckedAt) %></dd>
 <dt>Changed</dt><dd><%= it.time(one.updatedAt) %></dd>
 </dl>
+<% if (it.frame.me.role === 'admin' && one.type !== 'EMPLOYEE') { %>
+<h2>Change it</h2>
+<p class="soft">No import overwrites what you set here.</p>
+${assetForm('owner', 'Owner', 'E-mail address or exact name of an employee. Empty takes the owner away.', 'Give owner')}
+${assetForm('description', 'Description', 'What it is for.', 'Set description')}
+<form method="post" action="/inventory/<%= one.id %>/classification" class="fields"><%~ include('@fields', it) %>
+<div class="field"><label for="classification">Classification</label>
+<select id="classification" name="classification"><% for (const value of it.classifications) { %><option<% if (it.typed.classification === value) { %> selected<% } %>><%= value %></option><% } %></select>
+<%~ include('@error', { ...it, name: 'classification' }) %></div><button class="plain">Set classification</button></form>
+<form method="post" action="/inventory/<%= one.id %>/tags" class="fields"><%~ include('@fields', it) %>
+<div class="field"><label for="tags">Tags <span class="hint">Keys of the workspace, one in each line.</span></label>
+<textarea id="tags" name="tags" rows="3"<%~ include('@invalid', { ...it, name: 'tags' }) %>><%= it.typed.tags %></textarea>
+<%~ include('@error', { ...it, name: 'tags' }) %></div><button class="plain">Set tags</button></form>
+<% } %>
 <% if (one.type === 'COMPUTER') { %><p><a href="/computers/<%= one.id %>">Checks of this computer</a></p><% } %>
 <h2>History</h2>
 <div class="table"><table class="stacked">

@@ -86,7 +86,7 @@ export class AssetsService {
     if (!asset) throw new AssetNotFound();
     if (asset.type === 'EMPLOYEE') throw new AssetNotWritable([id]);
     if (!isExpected(asset.version)) throw new AssetChangedMeanwhile();
-    const patched = applyPatch(asset, patch, locked.lockedAt);
+    const patched = applyPatch(asset, patch, locked.lockedAt, setBy(author));
     await this.assets.update(workspaceId, [patched], author);
     return patched.asset;
   }
@@ -115,7 +115,7 @@ export class AssetsService {
       const asset = found.get(id);
       if (!asset) failures.push({ id, code: 'not_found' });
       else if (!isMet(onlyIf, asset)) failures.push({ id, code: 'condition_failed' });
-      else patched.push(applyPatch(asset, patches.get(patch) ?? {}, locked.lockedAt));
+      else patched.push(applyPatch(asset, patches.get(patch) ?? {}, locked.lockedAt, setBy(author)));
     }
     if (!isDryRun) await this.assets.update(workspaceId, patched, author);
     const changes = patched.flatMap(({ change }) => change ?? []);
@@ -126,6 +126,8 @@ export class AssetsService {
     };
   }
 }
+
+const setBy = (author: ChangeAuthor): 'MANUAL' | 'API' => ('personId' in author ? 'MANUAL' : 'API');
 
 function assertNoEmployee(assets: readonly Asset[], updates: readonly SentUpdate[]): void {
   const employees = new Set(assets.filter(({ type }) => type === 'EMPLOYEE').map(({ id }) => id));

@@ -1,5 +1,5 @@
 import { type AssetId, type InputFaults, type Place, type Tag } from '#libs/kernel';
-import type { Asset, Classification } from './asset';
+import type { Asset, Classification, OwnerSource } from './asset';
 import type { AssetChange, FieldChange } from '#libs/audit';
 import { type TagKey, byCodePoints } from '../../tag-keys/domain/tag-key';
 
@@ -77,15 +77,15 @@ export interface PatchedAsset {
   readonly change: AssetChange | null;
 }
 
-/** Applies a patch to one asset. `now` becomes the time of the update. */
-export function applyPatch(asset: Asset, patch: AssetPatch, now: Date): PatchedAsset {
+/** Applies a patch to one asset. `now` becomes the time of the update, and an owner was set by `setBy`. */
+export function applyPatch(asset: Asset, patch: AssetPatch, now: Date, setBy: OwnerSource = 'API'): PatchedAsset {
   const { classification, description, ownerId, tags } = patch;
   const patched: Asset = {
     ...asset,
     ...(classification === undefined ? {} : { classification: classification ?? 'UNKNOWN' }),
     ...(description === undefined ? {} : { description: description || null }),
-    // Replaces the earlier source: an owner set through the API reads API.
-    ...(ownerId === undefined ? {} : { ownerId, ownerSource: ownerId === null ? null : 'API' }),
+    // Replaces the earlier source: an owner set through the API reads API, one set in the console MANUAL.
+    ...(ownerId === undefined ? {} : { ownerId, ownerSource: ownerId === null ? null : setBy }),
     ...(tags === undefined ? {} : { tags: withCustomerTags(asset.tags, tags) }),
   };
   const fields = changedFields(asset, patched);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type AssetId,
   type Change,
+  type ChangeOrigin,
   type ChangePage,
   type Expand,
   type FeedStart,
@@ -126,8 +127,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
       statements.push(...updateStatements(workspaceId, changed));
       const changes = changed.flatMap(({ change }) => change ?? []);
       statements.push(this.audit.statement(workspaceId, author, changes));
-      const { clientId, requestId } = author;
-      this.database.writeLast({ workspaceId }, takeTicket(workspaceId, { type: 'API', clientId, requestId }));
+      this.database.writeLast({ workspaceId }, takeTicket(workspaceId, originOf(author)));
     }
     if (statements.length > 0) await this.database.write({ workspaceId }, statements);
   }
@@ -135,3 +135,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
 
 const toTagKey = ([key, value, platform]: TextRow) =>
   [key as string, { key: key as string, value: value ?? null, platform: platform === 't' }] as const;
+
+/** The feed tells applications apart, by which they skip their own changes. */
+const originOf = (author: ChangeAuthor): ChangeOrigin =>
+  'personId' in author ? { type: 'OPERATOR' } : { type: 'API', clientId: author.clientId, requestId: author.requestId };

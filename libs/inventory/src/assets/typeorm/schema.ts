@@ -75,11 +75,13 @@ export const inventorySchema: SchemaPart = {
     { table: 'asset_place', privileges: 'SELECT' },
     { table: 'hidden_employee', privileges: 'SELECT' },
   ],
-  // The console shows what the API shows.
+  // The console reads and writes what the API does.
   consoleGrants: [
     { function: 'tag_key_named' },
+    { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
+    { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
     ...[
-      ...['tag_key', 'asset', 'asset_tag', 'asset_version', 'computer', 'facet_count', 'tag_count', 'source_count'],
+      ...['tag_key', 'asset_version', 'computer', 'facet_count', 'tag_count', 'source_count'],
       ...['visible_owner', 'former_asset', 'former_owner', 'known_owner', 'asset_place'],
     ].map((table) => ({ table, privileges: 'SELECT' })),
   ],

@@ -1,0 +1,29 @@
+import { CLASSIFICATIONS } from '#libs/inventory';
+import type { AssetId } from '#libs/kernel';
+import { Choice, DistinctUuids, Form, Text } from '#libs/platform/input';
+import { namedEnum } from '#libs/platform/openapi';
+
+const CLASSIFICATION = namedEnum('Classification', CLASSIFICATIONS, 'A classification.');
+
+/** A field of an asset that is left empty is cleared. */
+@Form()
+export class AssetFieldsDto {
+  @Text({ description: 'E-mail address or exact name of an employee.', maxLength: 1000 })
+  owner?: string;
+
+  @Text({ description: 'What it is for.', maxLength: 1000 })
+  description?: string;
+
+  @Choice({ description: 'How confidential it is.', list: CLASSIFICATION })
+  classification?: (typeof CLASSIFICATIONS)[number];
+
+  @Text({ description: 'Tag keys, one in each line.', maxLength: 20_000 })
+  tags?: string;
+}
+
+/** The ticked assets of a list, and what all of them get. */
+@Form()
+export class TickedAssetsDto extends AssetFieldsDto {
+  @DistinctUuids({ description: 'Up to 100 assets.', required: true })
+  ids!: AssetId[];
+}

@@ -1,0 +1,145 @@
+import { type TestApp, startAppOn } from '../support/start-app';
+import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { Sealing } from '../support/sealing';
+import { createTestDatabase } from '../support/test-database';
+
+describe('The console changes assets', () => {
+  let console: TestConsole;
+  let api: TestApp;
+  let ours: { id: string; slug: string };
+  let admin: ConsoleBrowser & { personId: string };
+  let employee: { id: string };
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    console = await startConsole({}, database);
+    api = await startAppOn(database);
+    ours = await console.aWorkspace('Ours');
+    employee = await api.arrange.anEmployee(ours.id);
+    await api.arrange.aTagKey(ours.id, 'env');
+    admin = await console.signIn(ours.slug, 'admin');
+  });
+  afterAll(async () => {
+    await api.stop();
+    await console.stop();
+    await console.database.drop();
+  });
+
+  const read = async (id: string) =>
+    (await (await api.arrange.aClient(ours.id)).get(`/v1/inventory/assets/${id}`)).body;
+  const set = (id: string, field: string, value: string, browser: ConsoleBrowser = admin) =>
+    browser.submit(`/inventory/${id}`, `/inventory/${id}/${field}`, { [field]: value });
+  const eventsOf = async (id: string) => {
+    const { rows } = await console.database.admin.query<Record<string, unknown>>(
+      'SELECT actor_type, actor_name, client_id, changes FROM audit_event WHERE asset_id = $1 ORDER BY id',
+      [id],
+    );
+    return rows;
+  };
+
+  it('gives an owner by e-mail address or name, and ownerSource reads MANUAL', async () => {
+    const [one, two] = [await api.arrange.anAsset(ours.id), await api.arrange.anAsset(ours.id)];
+
+    const given = [await set(one.id, 'owner', 'ADA@example.com'), await set(two.id, 'owner', 'Ada Okafor')];
+
+    expect(given.map(({ status }) => status)).toEqual([303, 303]);
+    for (const { id } of [one, two]) {
+      expect(await read(id)).toMatchObject({ ownerId: employee.id, ownerSource: 'MANUAL', completeStatus: 'COMPLETE' });
+    }
+    expect(await eventsOf(one.id)).toEqual([
+      expect.objectContaining({ actor_type: 'PERSON', actor_name: admin.personId, client_id: null }),
+    ]);
+    await set(one.id, 'owner', '');
+    expect(await read(one.id)).toMatchObject({ ownerId: null, ownerSource: null });
+  });
+
+  it('sets description, classification and tags, each by itself', async () => {
+    const { id } = await api.arrange.anAsset(ours.id);
+
+    await set(id, 'description', 'For “logs”');
+    await set(id, 'classification', 'INTERNAL');
+    await set(id, 'tags', 'env\r\n');
+
+    expect(await read(id)).toMatchObject({
+      ...{ description: 'For “logs”', classification: 'INTERNAL' },
+      tags: [expect.objectContaining({ key: 'env' })],
+    });
+  });
+
+  it('shows what is wrong beside the field, and keeps what was typed', async () => {
+    const { id } = await api.arrange.anAsset(ours.id);
+
+    const refused = [
+      await set(id, 'owner', 'nobody@example.com'),
+      await set(id, 'owner', 'Nobody'),
+      await set(id, 'tags', 'unknown'),
+      await set(id, 'classification', 'SECRET'),
+      await set(id, 'description', 'x'.repeat(1001)),
+    ];
+
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+    expect(refused[0]?.text).toContain('value="nobody@example.com"');
+    expect(refused[1]?.text).toContain('No employee has this name.');
+    expect(await eventsOf(id)).toEqual([]);
+  });
+
+  it('gives ticked assets an owner and a classification, all or nothing', async () => {
+    const assets = await Promise.all([1, 2, 3].map(() => api.arrange.anAsset(ours.id)));
+    const page = (await admin.get('/inventory')).fields('/inventory/ticked/owner');
+    const ticked = [...Object.entries({ ...page, filters: 'hasOwner=false' }), ...assets.map(({ id }) => ['ids', id])];
+
+    const given = await admin.post('/inventory/ticked/owner', [...ticked, ['owner', 'ada@example.com']]);
+    const classified = await admin.post('/inventory/ticked/classification', [...ticked, ['classification', 'PUBLIC']]);
+    const none = await admin.post('/inventory/ticked/owner', { ...page, owner: 'ada@example.com' });
+    const employees = await admin.post('/inventory/ticked/owner', [...ticked, ['ids', employee.id], ['owner', '']]);
+
+    expect([given.status, given.headers.get('location')]).toEqual([303, '/inventory?hasOwner=false']);
+    expect([classified.status, none.status, employees.status]).toEqual([303, 400, 403]);
+    for (const { id } of assets) {
+      expect(await read(id)).toMatchObject({ ownerId: employee.id, ownerSource: 'MANUAL', classification: 'PUBLIC' });
+    }
+  });
+
+  it('is in the audit as the API shows it, which verifies', async () => {
+    const { id } = await api.arrange.anAsset(ours.id);
+    await set(id, 'description', 'Audited');
+    const sealing = await Sealing.of(api);
+    await sealing.seal();
+    await sealing.close();
+
+    const { body } = await (
+      await api.arrange.aClient(ours.id)
+    ).get(`/v1/audit-events?assetId=${id}&action=asset.updated`);
+
+    expect(body['results']).toEqual([
+      expect.objectContaining({
+        ...{ action: 'asset.updated', target: { type: 'ASSET', id } },
+        actor: { type: 'PERSON', clientId: null, name: null, personId: admin.personId },
+      }),
+    ]);
+    expect(await console.admin('audit', 'verify')).toMatchObject({ ok: true });
+    const { text } = await admin.get(`/audit?assetId=${id}`);
+    expect(text).toContain('The admin');
+  });
+
+  it('refuses a viewer, another workspace and an employee', async () => {
+    const { id } = await api.arrange.anAsset(ours.id);
+    const viewer = await console.signIn(ours.slug, 'viewer');
+    const theirs = await console.aWorkspace();
+    const stranger = await console.signIn(theirs.slug, 'admin');
+    const fieldsOf = async (browser: ConsoleBrowser) => (await browser.get('/')).fields('/sign-out');
+    const [ofViewer, ofStranger, own] = [await fieldsOf(viewer), await fieldsOf(stranger), await fieldsOf(admin)];
+
+    expect((await viewer.get(`/inventory/${id}`)).text).not.toContain('Give owner');
+    for (const field of ['owner', 'description', 'classification', 'tags']) {
+      const statuses = [
+        (await viewer.post(`/inventory/${id}/${field}`, { ...ofViewer, [field]: 'x' })).status,
+        (await stranger.post(`/inventory/${id}/${field}`, { ...ofStranger, description: 'x' })).status,
+        (await admin.post(`/inventory/${employee.id}/${field}`, { ...own, description: 'x' })).status,
+        (await admin.get(`/inventory/${id}/${field}`)).status,
+      ];
+      expect([field, statuses]).toEqual([field, [403, 404, 403, 404]]);
+    }
+    expect((await viewer.post('/inventory/ticked/owner', { ...ofViewer, ids: id })).status).toBe(403);
+    expect(await eventsOf(id)).toEqual([]);
+  });
+});
