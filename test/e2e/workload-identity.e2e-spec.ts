@@ -219,6 +219,20 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     expect(issuer.asked).toHaveLength(asked + 4);
   });
 
+  it('keeps what an operator fetched after an instance had asked', async () => {
+    await trust(GITHUB);
+    const old = JSON.stringify(await readIssuerKeys(JSON.stringify({ keys: issuer.keys })));
+    await sql(`UPDATE application_trust SET attempted_at = NULL, state = 'PENDING' WHERE client_id = $1`, [clientId]);
+    const claimed = await sql(`SELECT ids, claimed_at::text FROM claim_trusted_issuers(8) WHERE issuer = $1`, [
+      issuer.url,
+    ]);
+    const { ids, claimed_at } = claimed.rows[0] as { ids: string[]; claimed_at: string };
+    await issuer.rotate(undefined, { drop: true });
+    await trusts('refresh', clientId);
+    await sql('SELECT settle_trusted_issuer($1, $2, $3, NULL)', [ids, claimed_at, old]);
+    expect((await request(await issuer.token(claims()))).status).toBe(200);
+  });
+
   it('uses a set that is older than 7 days no longer, and tells its age', async () => {
     const [added] = await trust(GITHUB);
     const token = await issuer.token(claims());
@@ -373,12 +387,21 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     expect(await shown()).toEqual(['current', 'TRUST']);
     const second = await rotate('--overlap', '1h');
     expect(await shown()).toEqual(['current', 'previous', 'TRUST']);
-    const token = (await secret(first)).body['access_token'] as string;
+    const ofTrust = (await request(await issuer.token(claims()))).body['access_token'] as string;
+    await rotate('--overlap', '1h');
+    expect((await run(['end-secret', clientId, '--old', '--json'])).exitCode).toBe(0);
+    expect((await other.client(ofTrust).get('/v1/me')).status).toBe(200);
+    const third = await rotate('--overlap', '1h');
+    const token = (await secret(third)).body['access_token'] as string;
     expect((await run(['remove-secret', clientId])).exitCode).toBe(2);
     expect((await run(['remove-secret', clientId, '--yes'])).exitCode).toBe(0);
     expect(await shown()).toEqual(['TRUST']);
     expect((await other.client(token).get('/v1/me')).status).toBe(401);
-    expect([(await secret(first)).status, (await secret(second)).status]).toEqual([401, 401]);
+    for (const ended of [first, second, third]) expect((await secret(ended)).status).toBe(401);
     expect((await request(await issuer.token(claims()))).status).toBe(200);
+    const events = await sql(`SELECT action FROM audit_event WHERE target_id = $1 AND action LIKE '%removed'`, [
+      clientId,
+    ]);
+    expect(events.rows).toEqual([{ action: 'application.secret_removed' }]);
   });
 });
