@@ -266,6 +266,8 @@ describe('POST /oauth/token with a signed assertion', () => {
       ['an empty jti', changed({ jti: '' })],
       ['jti as a number', changed({ jti: 7 })],
       ['jti as an object', changed({ jti: { a: 1 } })],
+      ['jti as an object that is no text', changed({ jti: { toString: 1 } })],
+      ['an algorithm that is no text', asHeader({ alg: { toString: 1 } })],
       ['another issuer', changed({ iss: 'https://issuer.example' })],
       ['an issuer that is an array', async () => sign(claims({ iss: [client.clientId] }))],
       ['another subject', changed({ sub: 'ci_other' })],

@@ -140,7 +140,9 @@ export class AccessTokensService {
   ): Promise<AuthenticatedClient> {
     const claims = unverifiedClaims(assertion);
     if (claims?.['iss'] !== clientId) return this.authenticateByWorkload(clientId, assertion, claims?.['iss'], source);
-    const jtiDigest = this.secrets.digest(String(claims['jti']));
+    const { jti } = claims;
+    // What is no text is refused by the check.
+    const jtiDigest = this.secrets.digest(typeof jti === 'string' ? jti : '');
     const found = await this.stored.findWithKeys(findable(clientId), jtiDigest);
     const { keys = [], oldAudience = false } = found ?? {};
     const checked = await this.assertions.check(assertion, { clientId, keys, oldAudience });

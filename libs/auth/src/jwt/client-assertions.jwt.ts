@@ -141,7 +141,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
   private async decoy(algorithm: unknown): Promise<ClientKey> {
     this.decoys ??= makeDecoys();
     const decoys = await this.decoys;
-    return (decoys.get(String(algorithm)) ?? decoys.get('ES256')) as ClientKey;
+    return (decoys.get(algorithm as string) ?? decoys.get('ES256')) as ClientKey;
   }
 }
 
@@ -172,7 +172,7 @@ const mediaType = (typ: unknown): string =>
   typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : '';
 
 const fits = ({ kid, algorithms }: ClientKey, header: ProtectedHeaderParameters): boolean =>
-  algorithms.includes(String(header.alg)) && (header.kid === undefined || header.kid === kid);
+  algorithms.includes(header.alg as string) && (header.kid === undefined || header.kid === kid);
 
 /** Two trusts in one issuer hold the same keys. */
 const identityOf = ({ kid, jwk }: ClientKey): string => JSON.stringify([kid, Object.entries(jwk).sort()]);
