@@ -37,12 +37,12 @@ function mixed(hash: number, value: number): number {
   return Math.imul((next << 13) | (next >>> 19), 5) + 0xe6546b64;
 }
 
-/** The length separates a text from the next one. */
+/** Characters are mixed as FNV-1a does, which is quicker. The length separates a text from the next one. */
 function withText(hash: number, text: string | null): number {
   if (text === null) return mixed(hash, NULL);
-  let next = mixed(hash, text.length);
-  for (let index = 0; index < text.length; index += 1) next = mixed(next, text.charCodeAt(index));
-  return next;
+  let next = hash;
+  for (let index = 0; index < text.length; index += 1) next = Math.imul(next ^ text.charCodeAt(index), 0x01000193);
+  return mixed(next, text.length);
 }
 
 function withTime(hash: number, time: Date | null): number {

@@ -15,6 +15,9 @@ export const isNever = (time: Date): boolean => time.getTime() < FIRST_POSSIBLE 
  * it has no offset, and this is what it is in UTC.
  */
 export function parseImportTime(text: string): Date | { readonly wall: Date } | null {
+  // Most times are exact already.
+  const exact = parseTimestamp(text);
+  if (exact !== null) return exact;
   const [, date, time, utc, hours, minutes = '00'] = DATE_TIME.exec(text) ?? [];
   if (date === undefined || time === undefined) return null;
   if (utc !== undefined) return parseTimestamp(`${date}T${time}Z`);
