@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
@@ -103,6 +104,43 @@ describe('The applications of the console', () => {
     expect([disabled.status, refused, enabled.status, await ask()]).toEqual([303, 401, 303, 200]);
   });
 
+  it('makes one without a secret, which proves itself by a key', async () => {
+    const name = 'Keyed';
+    const created = await admin.submit('/applications', '/applications', {
+      name,
+      scopes: 'all:read',
+      noSecret: 'true',
+    });
+    const path = created.headers.get('location') ?? '';
+    const clientId = path.split('/').at(-1) ?? '';
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'first' };
+
+    const [added, again, secret, wrong] = [
+      await act(clientId, 'keys', { jwk: JSON.stringify(jwk) }),
+      await act(clientId, 'keys', { jwk: JSON.stringify(jwk) }),
+      await act(clientId, 'keys', { jwk: JSON.stringify(privateKey.export({ format: 'jwk' })) }),
+      await act(clientId, 'keys', { jwk: XSS }),
+    ];
+
+    expect([created.status, added.status, again.status, secret.status, wrong.status]).toEqual([
+      303, 303, 400, 400, 400,
+    ]);
+    expect((await admin.get(path)).text).toContain('Key first');
+    expect((await act(clientId, 'keys/remove')).status).toBe(303);
+    expect((await eventsOf(clientId)).map(({ action }) => action)).toEqual([
+      ...['application.created', 'application.key_added', 'application.key_removed'],
+    ]);
+  });
+
+  it('removes a secret, which ends at once', async () => {
+    const credentials = await create();
+
+    const removed = await act(credentials.client_id, 'remove-secret');
+
+    expect([removed.status, (await tokenOf(credentials)).status]).toEqual([303, 401]);
+  });
+
   it('sets scopes, and takes no unknown one', async () => {
     const { client_id: clientId } = await create();
 
@@ -161,7 +199,17 @@ describe('The applications of the console', () => {
 
     expect((await stranger.get(`/applications/${foreign}`)).status).toBe(404);
     const before = await eventsOf(foreign);
-    for (const action of ['rotate-secret', 'end-secret', 'disable', 'enable', 'scopes', 'limits']) {
+    for (const action of [
+      'rotate-secret',
+      'end-secret',
+      'disable',
+      'enable',
+      'scopes',
+      'limits',
+      'remove-secret',
+      'keys',
+      'keys/remove',
+    ]) {
       const fields = (await stranger.get(`/applications/${own}`)).fields(`/applications/${own}/rotate-secret`);
       const sent = { ...fields, overlap: 'none', scopes: 'all:write', read: '1/1' };
       expect([action, (await stranger.post(`/applications/${foreign}/${action}`, sent)).status]).toEqual([action, 404]);
@@ -170,7 +218,7 @@ describe('The applications of the console', () => {
   });
 
   describe('are refused', () => {
-    const actions = ['rotate-secret', 'end-secret', 'disable', 'enable', 'scopes', 'limits'];
+    const actions = ['rotate-secret', 'end-secret', 'remove-secret', 'disable', 'enable', 'scopes', 'limits', 'keys'];
 
     it('to a viewer, who gets no link to them', async () => {
       const viewer = await console.signIn(ours.slug, 'viewer');

@@ -2,8 +2,9 @@ export { AuthOperatorModule, clientSecrets, grantCache } from './auth-operator.m
 export { type Application, LimitRaised } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { Applications } from './typeorm/applications';
-export { ClientKeys, type ListedKey } from './typeorm/client-keys';
-export { readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/client-keys';
+export { ClientKeys, CredentialNotAdded, type ListedKey } from './typeorm/client-keys';
+export { CredentialChanges } from './typeorm/credential-changes';
+export { ClientKeyRefused, readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/client-keys';
 export { type ClientKey } from './domain/client-assertion';
 export { IssuerKeys, issuerFault, subjectFault } from './domain/trusted-issuer';
 export { type ListedTrust, type NewTrust, Trusts } from './typeorm/trusts';

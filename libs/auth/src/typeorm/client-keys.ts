@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { PersonOfConsole } from '../domain/application';
 import type { ClientKey } from '../domain/client-assertion';
 import { GrantCache } from '../domain/grant-cache.port';
 import { ApplicationKeyRow } from './application-key.row';
@@ -30,6 +31,11 @@ export class ClientKeys {
     private readonly credentials: CredentialChanges,
     private readonly grants: GrantCache,
   ) {}
+
+  /** The keys of the person's workspace alone. Changes are acts of the person, who uses the console. */
+  asPerson(person: PersonOfConsole): ClientKeys {
+    return new ClientKeys(this.credentials.asPerson(person), this.grants);
+  }
 
   /** Returns the keys, oldest first. Null for an unknown client id, like the methods below. */
   async list(clientId: string): Promise<ListedKey[] | null> {

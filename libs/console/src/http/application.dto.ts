@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from '#libs/kernel';
-import { Choice, ChoiceList, Form, Text } from '#libs/platform/input';
+import { Choice, ChoiceList, Flag, Form, Text } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 
 const SCOPE_LIST = namedEnum('Scope', SCOPES, 'A scope.');
@@ -15,6 +15,15 @@ export class ScopesDto {
 export class NewApplicationDto extends ScopesDto {
   @Text({ description: 'Name for people.', minLength: 1, maxLength: 200, required: true })
   name!: string;
+
+  @Flag({ description: 'True: the program proves itself by a key.' })
+  noSecret?: boolean;
+}
+
+@Form()
+export class NewKeysDto {
+  @Text({ description: 'A public JWK, or a set of them.', minLength: 1, maxLength: 20_000, required: true })
+  jwk!: string;
 }
 
 @Form()

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
-import { type Application, Applications, LimitRaised } from '#libs/auth/operators';
+import {
+  type Application,
+  Applications,
+  ClientKeyRefused,
+  ClientKeys,
+  CredentialNotAdded,
+  LimitRaised,
+  readClientKeys,
+} from '#libs/auth/operators';
 import {
   RATE_CLASSES,
   type RateClass,
@@ -15,7 +23,7 @@ import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
 import { Access, Me } from './access.decorator';
-import { LimitsDto, NewApplicationDto, OVERLAPS, RotationDto, ScopesDto } from './application.dto';
+import { LimitsDto, NewApplicationDto, NewKeysDto, OVERLAPS, RotationDto, ScopesDto } from './application.dto';
 import { sendPage } from './page';
 import { type FieldErrors, readFields } from './read-fields';
 
@@ -33,6 +41,7 @@ interface Refused {
 export class ApplicationsController {
   constructor(
     private readonly applications: Applications,
+    private readonly keys: ClientKeys,
     private readonly sessions: Sessions,
     private readonly settings: Settings,
   ) {}
@@ -48,9 +57,17 @@ export class ApplicationsController {
     if (errors) return this.showList(me, response, { errors, typed: body });
     const made = await this.claim(me, body);
     if (made !== null) return response.redirect(303, `/applications${made === '' ? '' : `/${made}`}`);
-    const created = await this.applications.asPerson(me).create(me.workspaceId, fields.name, fields.scopes);
-    await this.sessions.tellMade(me, body['once'] as string, created.application.clientId);
-    this.showSecret(response, 'Application created', created);
+    const [applications, wanted] = [
+      this.applications.asPerson(me),
+      [me.workspaceId, fields.name, fields.scopes] as const,
+    ];
+    const created = fields.noSecret
+      ? { application: await applications.createWithoutSecret(...wanted), clientSecret: null }
+      : await applications.create(...wanted);
+    const { application, clientSecret } = created;
+    await this.sessions.tellMade(me, body['once'] as string, application.clientId);
+    if (clientSecret === null) this.lead(response, application.clientId);
+    else this.showSecret(response, 'Application created', { application, clientSecret });
   }
 
   @Get(':client_id')
@@ -78,6 +95,44 @@ export class ApplicationsController {
   async endSecret(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
     await this.own(me, id);
     await this.applications.asPerson(me).endOldSecret(id);
+    this.lead(response, id);
+  }
+
+  @Post(':client_id/remove-secret')
+  async removeSecret(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+    await this.own(me, id);
+    await this.applications.asPerson(me).removeSecret(id);
+    this.lead(response, id);
+  }
+
+  @Post(':client_id/keys')
+  async addKeys(
+    @Me() me: SignedIn,
+    @Param() { client_id: id }: Param,
+    @Body() body: Fields,
+    @Res() response: Response,
+  ): Promise<void> {
+    const application = await this.own(me, id);
+    const { fields, errors } = await readFields(NewKeysDto, body);
+    if (errors) return this.showOne(application, response, { errors, typed: body });
+    try {
+      await this.keys.asPerson(me).add(id, await readClientKeys(fields.jwk));
+    } catch (error) {
+      if (!(error instanceof ClientKeyRefused || error instanceof CredentialNotAdded)) throw error;
+      return this.showOne(application, response, { errors: { jwk: error.message }, typed: body });
+    }
+    this.lead(response, id);
+  }
+
+  @Post(':client_id/keys/remove')
+  async removeKey(
+    @Me() me: SignedIn,
+    @Param() { client_id: id }: Param,
+    @Body() { kid }: Fields,
+    @Res() response: Response,
+  ): Promise<void> {
+    await this.own(me, id);
+    if (!(await this.keys.asPerson(me).remove(id, String(kid)))) throw new NotFoundException();
     this.lead(response, id);
   }
 

@@ -29,7 +29,8 @@ export const APPLICATIONS = `<% layout('@frame') %>
 <input id="name" name="name" value="<%= it.typed.name %>" required maxlength="200"<%~ include('@invalid', { ...it, name: 'name' }) %>>
 <%~ include('@error', { ...it, name: 'name' }) %></div>
 ${SCOPE_BOXES}
-<button>Create application</button>
+<label class="box"><input type="checkbox" name="noSecret" value="true"<% if (it.typed.noSecret) { %> checked<% } %>> Without a secret <span class="hint">The program proves itself by a key, which you add afterwards.</span></label>
+<p><button>Create application</button></p>
 </form>`;
 
 const button = (action: string, label: string, look = 'plain'): string =>
@@ -48,16 +49,24 @@ export const APPLICATION = `<% layout('@frame') %>
 </div>
 <h2>Secrets and keys</h2>
 <div class="table"><table class="stacked">
-<thead><tr><th scope="col">Credential</th><th scope="col">Made</th><th scope="col">Last use</th><th scope="col">Ends</th></tr></thead>
+<thead><tr><th scope="col">Credential</th><th scope="col">Made</th><th scope="col">Last use</th><th scope="col">Ends</th><th scope="col">Change</th></tr></thead>
 <tbody>
 <% for (const one of it.application.credentials) { %>
-<tr><td><%= one.type === 'SECRET' ? (one.id === 'previous' ? 'Old secret' : 'Secret') : 'Key ' + one.id %></td>
+<tr><td><%= one.type === 'SECRET' ? (one.id === 'previous' ? 'Old secret' : 'Secret') : one.type === 'KEY' ? 'Key ' + one.id : 'Trust ' + one.id %></td>
 <td data-label="Made"><%= one.createdAt ? it.time(one.createdAt) : 'unknown' %></td>
 <td data-label="Last use"><%= it.time(one.lastUsedAt) %></td>
-<td data-label="Ends"><%= one.expiresAt ? it.time(one.expiresAt) : '' %></td></tr>
+<td data-label="Ends"><%= one.expiresAt ? it.time(one.expiresAt) : '' %></td>
+<td><% if (one.type === 'KEY') { %><form method="post" action="/applications/<%= it.application.clientId %>/keys/remove"><%~ include('@fields', it) %><input type="hidden" name="kid" value="<%= one.id %>"><button class="bad">Remove key<span class="hidden"> <%= one.id %></span></button></form><% } %></td></tr>
 <% } %>
 </tbody></table></div>
-<% if (hasOld) { %><div class="actions">${button('end-secret', 'End the old secret')}</div><% } %>
+<% const hasSecret = it.application.credentials.some(({ type }) => type === 'SECRET'); %>
+<div class="actions"><% if (hasOld) { %>${button('end-secret', 'End the old secret')}<% } %><% if (hasSecret) { %>${button('remove-secret', 'Remove the secret', 'bad')}<% } %></div>
+<form method="post" action="/applications/<%= it.application.clientId %>/keys" class="fields"><%~ include('@fields', it) %>
+<div class="field"><label for="jwk">Public key <span class="hint">A JWK or a set of them (RSA, EC or Ed25519). The private key stays with the program.</span></label>
+<textarea id="jwk" name="jwk" rows="4" required<%~ include('@invalid', { ...it, name: 'jwk' }) %>><%= it.typed.jwk %></textarea>
+<%~ include('@error', { ...it, name: 'jwk' }) %></div>
+<button class="plain">Add key</button>
+</form>
 <form method="post" action="/applications/<%= it.application.clientId %>/rotate-secret" class="fields"><%~ include('@fields', it) %>
 <input type="hidden" name="once" value="<%= it.once %>">
 <div class="field"><label for="overlap">Old secret <span class="hint">How long it is still accepted beside the new one.</span></label>
