@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEvent } from '#libs/client';
 import { workspaceId } from '#libs/kernel';
+import { readClientKeys, thumbprintsOf } from '#libs/auth/operators';
 import { shownFile } from '../support/doc-examples';
-import { openOperator } from '../support/operator';
+import { type TestOperator, openOperator } from '../support/operator';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -39,6 +41,12 @@ const TYPES: Record<string, number> = {
   'application.deleted': 300106,
   'application.secret_rotated': 300104,
   'application.secret_ended': 300199,
+  'application.secret_removed': 300199,
+  'application.key_added': 300199,
+  'application.key_removed': 300199,
+  'application.trust_added': 300199,
+  'application.trust_removed': 300199,
+  'application.trust_replaced': 300199,
   'application.scopes_set': 300199,
   'application.limits_set': 300199,
   'tag_key.created': 300401,
@@ -59,6 +67,18 @@ const withoutVariables = (event: OcsfEvent): unknown =>
   JSON.parse(
     JSON.stringify(event, (name, value: unknown) => (VARIABLE.includes(name) ? typeof value : value)),
   ) as unknown;
+
+async function changeKeysAndTrusts({ clientKeys, trusts }: TestOperator, clientId: string): Promise<void> {
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const keys = await readClientKeys(JSON.stringify({ ...publicKey.export({ format: 'jwk' }), kid: 'k' }));
+  await clientKeys.add(clientId, keys);
+  await clientKeys.remove(clientId, 'k');
+  const named = { issuer: 'https://issuer.example', subject: 'repo:acme/*', audience: null };
+  const [trust] = (await trusts.add(clientId, { ...named, insecure: false, given: true, keys })) ?? [];
+  const id = trust?.id ?? '';
+  await trusts.refresh(clientId, new Map([[id, keys]]), thumbprintsOf, false);
+  await trusts.remove(clientId, id);
+}
 
 /** One event of every action, as the API lists them. */
 async function eventsOfEveryAction(app: TestApp): Promise<AuditEvent[]> {
@@ -83,6 +103,8 @@ async function eventsOfEveryAction(app: TestApp): Promise<AuditEvent[]> {
     await applications.setLimits(clientId, { read: { perMinute: 500, burst: 1000 } });
     await applications.rotateSecret(clientId, 60);
     await applications.endOldSecret(clientId);
+    await applications.removeSecret(clientId);
+    await changeKeysAndTrusts(operator, clientId);
     await applications.setDisabled(clientId, true);
     await applications.delete(clientId);
 
