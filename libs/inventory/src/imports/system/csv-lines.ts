@@ -143,9 +143,9 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
   // Without a prototype, so that a column `__proto__` is refused like any other unknown one.
   const value = Object.create(null) as Record<string, unknown>;
   for (const [index, { name, path, isBoolean }] of columns.entries()) {
+    if (cells[index] === '') continue;
     const cell = decode(cells[index] ?? '');
     if (cell === null) return { fault: 'The row is not UTF-8.' };
-    if (cell === '') continue;
     if (as === 'items') {
       value[name] = cell;
       continue;
@@ -172,13 +172,13 @@ const booleanOr = (cell: string): boolean | string =>
   /^(true|yes|t|1)$/i.test(cell) || (/^(false|no|f|0)$/i.test(cell) ? false : cell);
 
 function place(target: Record<string, unknown>, path: readonly string[], content: unknown): void {
-  const [name = '', ...rest] = path;
-  if (rest.length === 0) {
-    target[name] = content;
-    return;
+  let object = target;
+  for (let depth = 0; depth < path.length - 1; depth += 1) {
+    const name = path[depth] ?? '';
+    const inner = Object.hasOwn(object, name) ? object[name] : undefined;
+    const next = (typeof inner === 'object' && inner !== null ? inner : Object.create(null)) as Record<string, unknown>;
+    object[name] = next;
+    object = next;
   }
-  const inner = Object.hasOwn(target, name) ? target[name] : undefined;
-  const object = (typeof inner === 'object' && inner !== null ? inner : Object.create(null)) as Record<string, unknown>;
-  target[name] = object;
-  place(object, rest, content);
+  object[path.at(-1) ?? ''] = content;
 }
