@@ -38,6 +38,11 @@ const EXCEPTIONS: readonly { readonly part: string; readonly tables: readonly st
     because: 'a purge finds removed assets by their place in the feed, and deletes them with their rows',
   },
   {
+    part: 'inventory/history',
+    tables: ['workspace', 'asset', 'asset_version', 'change_set', 'computer', 'facet_count', 'history_horizon'],
+    because: 'it counts past days and removes or erases former states, across the tables of the inventory',
+  },
+  {
     part: 'platform/changes',
     tables: ['workspace'],
     because: 'its tables refer to their tenant, and its migration gives each workspace a first change set',
@@ -54,7 +59,7 @@ const EXCEPTIONS: readonly { readonly part: string; readonly tables: readonly st
   },
   {
     part: 'apps/admin',
-    tables: ['workspace', 'application', 'facet_count'],
+    tables: ['workspace', 'application', 'asset_version', 'facet_count'],
     because: 'the status counts rows of all parts, also of a schema that lacks migrations',
   },
 ];

@@ -151,7 +151,7 @@ describe('Swagger UI', () => {
     }
     const READS = [
       ...['getHealth', 'getMe', 'listCategories', 'listComputers', 'listTagKeys', 'listSources', 'listAuditEvents'],
-      ...['listAssetChanges', 'listComputerChanges'],
+      ...['listAssetChanges', 'listComputerChanges', 'getAssetSummary', 'getComputerSummary'],
       ...['getAuthorizationServer', 'getProtectedResource', 'getKeySet'],
     ];
     for (const operationId of READS) await succeeds(operationId);

@@ -115,7 +115,7 @@ describe('The contract documents with an example', () => {
     expect(new Set(documented('listTagKeys'))).toEqual(read(TagKeyQueryDto));
     expect(new Set(documented('listAuditEvents'))).toEqual(read(AuditEventQueryDto));
     expect(new Set(documented('listCategories'))).toEqual(read(PageQueryDto));
-    expect(['getAsset', 'getComputer'].flatMap(documented)).toEqual(['expand', 'expand']);
+    expect(['getAsset', 'getComputer'].flatMap(documented)).toEqual(['expand', 'asOf', 'expand', 'asOf']);
     expect(['updateAsset', 'updateAssets', 'issueToken', 'getHealth', 'getMe'].flatMap(documented)).toEqual([]);
   });
 

@@ -195,4 +195,94 @@ describe('Change feeds after operator commands', () => {
     expect(rows).toEqual([{ sequence: '6' }]);
     for (const cursor of cursors) expect((await page(cursor)).results).toMatchObject([{ id }]);
   });
+
+  describe('on the history', () => {
+    const history = async (id: string) => {
+      const { status, body } = await client.get(`/v1/inventory/assets/${id}/history`);
+      const entries = (body['results'] ?? []) as { validFrom: string; asset: Record<string, unknown> | null }[];
+      return { status, entries, shown: entries.map(({ asset }) => asset && [asset['name'], asset['email']]) };
+    };
+    const rename = (internalId: string, name: string, visibility = 0): Promise<void> =>
+      app.arrange.change(
+        workspace,
+        'UPDATE asset SET name = $3, email = $4, visibility = $5 WHERE workspace_id = $1 AND id = $2',
+        [workspace, internalId, name, `${name.toLowerCase()}@example.com`, visibility],
+      );
+    const present = async (internalId: string): Promise<unknown[]> => {
+      const { rows } = await app.database.admin.query<{ name: string; email: string | null }>(
+        'SELECT name, email FROM asset WHERE workspace_id = $1 AND id = $2',
+        [workspace, internalId],
+      );
+      return rows.map(({ name, email }) => [name, email]);
+    };
+
+    it('erase an employee from each past state, and from the present one when it ends', async () => {
+      const employee = await app.arrange.anEmployee(workspace);
+      await rename(employee.internalId, 'Grace');
+      const { entries } = await history(employee.id);
+
+      await admin('history', 'erase', '--employee', employee.id);
+
+      const erased = await history(employee.id);
+      expect(erased.shown).toEqual([
+        ['Grace', 'grace@example.com'],
+        ['erased', null],
+      ]);
+      expect(erased.entries.map(({ validFrom }) => validFrom)).toEqual(entries.map(({ validFrom }) => validFrom));
+      await rename(employee.internalId, 'Hopper');
+      await rename(employee.internalId, 'Murray');
+      expect((await history(employee.id)).shown).toEqual([
+        ['Murray', 'murray@example.com'],
+        ['Hopper', 'hopper@example.com'],
+        ['erased', null],
+        ['erased', null],
+      ]);
+      const { rows } = await app.database.admin.query<{ target_id: string }>(
+        `SELECT target_id FROM audit_event WHERE workspace_id = $1 AND action = 'history.erased'`,
+        [workspace],
+      );
+      expect(rows).toEqual([{ target_id: employee.id }]);
+    });
+
+    it('erase the present row of an employee who is hidden, without a change', async () => {
+      const employee = await app.arrange.anEmployee(workspace);
+      await rename(employee.internalId, 'Grace', 1);
+      const { resumeCursor } = await page();
+
+      await admin('history', 'erase', '--employee', employee.id);
+
+      expect(await present(employee.internalId)).toEqual([['erased', null]]);
+      expect((await history(employee.id)).shown).toEqual([null, ['erased', null]]);
+      expect((await page(resumeCursor)).results).toEqual([]);
+    });
+
+    it('refuse an id of no employee with exit code 1, and none of a UUID with 2', async () => {
+      const asset = await app.arrange.anAsset(workspace);
+      for (const [id, expected] of [
+        [asset.id, 1],
+        ['018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12', 1],
+        ['hr-17', 2],
+      ] as const) {
+        const words = ['history', 'erase', '--workspace', slug, '--employee', id, '--yes'];
+        expect([id, (await runAdmin(words, environment)).exitCode]).toEqual([id, expected]);
+      }
+    });
+
+    it('are purged with their asset, and counted by status', async () => {
+      const asset = await app.arrange.anAsset(workspace);
+      const status = async () => {
+        const { stdout } = await runAdmin(['status', '--json'], environment);
+        return (JSON.parse(stdout) as { history: { rows: number; bytes: number } }).history;
+      };
+      const before = await status();
+      await hide(asset);
+      expect((await status()).rows).toBe(before.rows + 1);
+      expect(before.bytes).toBeGreaterThan(0);
+
+      await admin('assets', 'purge', '--removed-before', new Date(Date.now() + 60_000).toISOString());
+
+      expect((await status()).rows).toBeLessThanOrEqual(before.rows);
+      expect((await history(asset.id)).status).toBe(404);
+    });
+  });
 });

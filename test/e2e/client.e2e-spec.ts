@@ -39,6 +39,8 @@ describe('The client', () => {
       listAssetChanges: 'changes',
       listComputerChanges: 'computerChanges',
       listAuditEvents: 'auditEvents',
+      getAssetSummary: 'summary',
+      getComputerSummary: 'computerSummary',
       listAssetHistory: 'assetHistory',
       listComputerHistory: 'computerHistory',
     };

@@ -37,6 +37,8 @@ describe('Row-level security', () => {
         `WITH person AS (INSERT INTO person (workspace_id, email, name, role) VALUES ($1, 'a@b.example', 'A', 'viewer')
                          RETURNING id)
          INSERT INTO console_session (workspace_id, digest, person_id) SELECT $1, sha256(''), id FROM person`,
+        `INSERT INTO day_count VALUES ($1, '2026-01-02', '[]', '[]')`,
+        `INSERT INTO erased_employee VALUES ($1, 1, 1)`,
         `INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`,
         `INSERT INTO application_key (workspace_id, client_id, kid, algorithms, jwk)
          SELECT workspace_id, client_id, 'k', '{ES256}', '{}' FROM application WHERE workspace_id = $1`,
@@ -116,6 +118,7 @@ describe('Row-level security', () => {
       'computer_count',
       'computer_source_count',
       'visible_computer_count',
+      ...['former_asset', 'former_computer', 'known_owner', 'asset_place', 'asset_day', 'computer_day'],
     ];
     for (const relation of [...(await tables()), ...views]) {
       const column = relation === 'workspace' ? 'id' : 'workspace_id';

@@ -4,6 +4,7 @@ import { applicationsCommand } from './commands/applications';
 import { assetsCommand } from './commands/assets';
 import { auditCommand } from './commands/audit';
 import { changesCommand } from './commands/changes';
+import { historyCommand } from './commands/history';
 import { consoleCommand } from './commands/console';
 import { demoCommand } from './commands/demo';
 import { idempotencyCommand } from './commands/idempotency';
@@ -41,6 +42,7 @@ function commandLine(): Command {
     .addCommand(demoCommand())
     .addCommand(assetsCommand())
     .addCommand(changesCommand())
+    .addCommand(historyCommand())
     .addCommand(keysCommand())
     .addCommand(auditCommand())
     .addCommand(idempotencyCommand());

@@ -19,6 +19,8 @@ export interface DatabaseStatus {
   readonly applications: number | null;
   /** Assets that clients see, by their counters. */
   readonly assets: number | null;
+  /** Former states and the space that they take. Null when the schema is outdated. */
+  readonly history: { readonly rows: number; readonly bytes: number } | null;
   /** Only in a deep inspection. Null when the schema is outdated. */
   readonly counters?: CountersStatus | null;
   /** Faults as sentences. */
@@ -82,6 +84,7 @@ async function inspectBy(
     workspaces: counts?.workspaces ?? null,
     applications: counts?.applications ?? null,
     assets: counts?.assets ?? null,
+    history: counts?.history ?? null,
     ...deep,
     problems,
   };
@@ -101,14 +104,22 @@ async function migrationsOf(client: Client): Promise<DatabaseStatus['migrations'
 
 const byTimestamp = (one: string, other: string): number => Number(one.slice(-13)) - Number(other.slice(-13));
 
+interface Counts {
+  readonly workspaces: number;
+  readonly applications: number;
+  readonly assets: number;
+  readonly history: NonNullable<DatabaseStatus['history']>;
+}
+
 /** Row-level security also restricts the owner, so assets are counted for each workspace. */
-async function count(client: Client): Promise<{ workspaces: number; applications: number; assets: number }> {
+async function count(client: Client): Promise<Counts> {
   const { rows: workspaces } = await client.query<{ id: string }>('SELECT id FROM workspace');
   const { applications } = await first<{ applications: number }>(
     client,
     'SELECT count(*)::int AS applications FROM application',
   );
   let assets = 0;
+  let rows = 0;
   for (const { id } of workspaces) {
     await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [id]);
     const { n } = await first<{ n: string }>(
@@ -117,8 +128,11 @@ async function count(client: Client): Promise<{ workspaces: number; applications
       [id],
     );
     assets += Number(n);
+    const former = 'SELECT count(*) AS n FROM asset_version WHERE workspace_id = $1';
+    rows += Number((await first<{ n: string }>(client, former, [id])).n);
   }
-  return { workspaces: workspaces.length, applications, assets };
+  const { bytes } = await first<{ bytes: string }>(client, `SELECT pg_total_relation_size('asset_version') AS bytes`);
+  return { workspaces: workspaces.length, applications, assets, history: { rows, bytes: Number(bytes) } };
 }
 
 async function first<Row extends object>(client: Client, sql: string, values: readonly unknown[] = []): Promise<Row> {

@@ -196,6 +196,16 @@ export class ComplianceClient {
     );
   }
 
+  /** Counts of visible assets by day; of today alone without a query. */
+  async summary(query: api.SummaryQuery = {}, options: CallOptions = {}): Promise<Answer<api.AssetSummary>> {
+    return answerOf(await this.#api.GET('/v1/inventory/summary', { ...options, params: { query } }));
+  }
+
+  /** The same for computers and their checks. */
+  async computerSummary(query: api.SummaryQuery = {}, options: CallOptions = {}): Promise<Answer<api.ComputerSummary>> {
+    return answerOf(await this.#api.GET('/v1/computers/summary', { ...options, params: { query } }));
+  }
+
   /** Updates owner, description, classification and customer tags of one asset. */
   async updateAsset(id: string, patch: api.AssetPatch, options: UpdateOptions = {}): Promise<Answer<api.Asset>> {
     const { signal, idempotencyKey = randomUUID(), ifMatch, nullClears = false } = options;

@@ -201,6 +201,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/computers/summary': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Count computers by day
+     * @description Needs `computers:read` (or `all:read`). Returns counts of visible computers and of their checks for each day of the history from `from` to `to`; today alone without both.
+     */
+    get: operations['getComputerSummary'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/health': {
     parameters: {
       query?: never;
@@ -341,6 +361,26 @@ export interface paths {
      * @description Needs `inventory:read` (or `all:read`). Returns the import sources of the workspace, ordered by the code points of the name: each source with an asset, hidden ones included, or a recorded import. `lastImport` is the latest import, however it ended.
      */
     get: operations['listSources'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/inventory/summary': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Count assets by day
+     * @description Needs `inventory:read` (or `all:read`). Returns counts of visible assets by category for each day of the history from `from` to `to`; today alone without both.
+     */
+    get: operations['getAssetSummary'];
     put?: never;
     post?: never;
     delete?: never;
@@ -584,6 +624,22 @@ export interface components {
        */
       resumeCursor: string;
     };
+    /** @description Counts of visible assets on one day. */
+    AssetDay: {
+      /** @description One entry for each category. */
+      categories: components['schemas']['CategoryCounts'][];
+      /**
+       * Format: date
+       * @description The day, UTC.
+       * @example 2026-11-24
+       */
+      date: string;
+      /**
+       * @description True for a past day, which shows its last instant. False for today, which shows now.
+       * @example true
+       */
+      isFinal: boolean;
+    };
     /** @description One state of an asset. */
     AssetHistoryEntry: {
       asset: components['schemas']['FormerAsset'];
@@ -708,6 +764,11 @@ export interface components {
       | 'CUSTOM'
       | 'INFORMATION'
       | 'EMPLOYEE';
+    /** @description Counts of visible assets by day. */
+    AssetSummary: {
+      /** @description The days, oldest first. */
+      results: components['schemas']['AssetDay'][];
+    };
     /** @description Who acted. */
     AuditActor: {
       /**
@@ -753,7 +814,7 @@ export interface components {
     /** @description One event of the audit. It never changes. */
     AuditEvent: {
       /**
-       * @description What happened. One of `asset.updated`, `asset.rekeyed`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.secret_removed`, `application.key_added`, `application.key_removed`, `application.trust_added`, `application.trust_removed`, `application.trust_replaced`, `application.scopes_set`, `application.limits_set`, `person.added`, `person.signed_in`, `person.role_set`, `person.removed`, `person.erased`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
+       * @description What happened. One of `asset.updated`, `asset.rekeyed`, `history.erased`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.secret_removed`, `application.key_added`, `application.key_removed`, `application.trust_added`, `application.trust_removed`, `application.trust_replaced`, `application.scopes_set`, `application.limits_set`, `person.added`, `person.signed_in`, `person.role_set`, `person.removed`, `person.erased`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
        * @example asset.updated
        */
       action: string;
@@ -1100,6 +1161,34 @@ export interface components {
        */
       successfulUpdates: number;
     };
+    /** @description Visible assets of one category. */
+    CategoryCounts: {
+      /**
+       * @description The category.
+       * @example CLOUD
+       */
+      categoryKey: components['schemas']['AssetCategoryKey'];
+      /** @description All of them by classification. */
+      classification: components['schemas']['ClassificationCounts'];
+      /**
+       * Format: int64
+       * @description All of them.
+       * @example 12
+       */
+      total: number;
+      /**
+       * Format: int64
+       * @description Those with a description.
+       * @example 12
+       */
+      withDescription: number;
+      /**
+       * Format: int64
+       * @description Those with an owner.
+       * @example 12
+       */
+      withOwner: number;
+    };
     /** @description The asset as by id; null when it was removed. */
     ChangedAsset: {
       /**
@@ -1287,12 +1376,71 @@ export interface components {
        */
       type: string;
     };
+    /** @description Visible computers by the state of one check. */
+    CheckCounts: {
+      /**
+       * Format: int64
+       * @description The check fails.
+       * @example 12
+       */
+      failing: number;
+      /**
+       * Format: int64
+       * @description The check passes.
+       * @example 12
+       */
+      passing: number;
+      /**
+       * Format: int64
+       * @description The check is not known.
+       * @example 12
+       */
+      unknown: number;
+    };
+    /** @description Visible computers by check. */
+    CheckCountsByCheck: {
+      /** @description Computers by its state. */
+      ANTIVIRUS: components['schemas']['CheckCounts'];
+      /** @description Computers by its state. */
+      DISK_ENCRYPTION: components['schemas']['CheckCounts'];
+      /** @description Computers by its state. */
+      PASSWORD_MANAGER: components['schemas']['CheckCounts'];
+      /** @description Computers by its state. */
+      SCREEN_LOCK: components['schemas']['CheckCounts'];
+    };
     /**
      * @description Data classification.
      * @example UNKNOWN
      * @enum {string}
      */
     Classification: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL';
+    /** @description Visible assets by classification. */
+    ClassificationCounts: {
+      /**
+       * Format: int64
+       * @description Confidential assets.
+       * @example 12
+       */
+      CONFIDENTIAL: number;
+      /**
+       * Format: int64
+       * @description Internal assets.
+       * @example 12
+       */
+      INTERNAL: number;
+      /**
+       * Format: int64
+       * @description Public assets.
+       * @example 12
+       */
+      PUBLIC: number;
+      /**
+       * Format: int64
+       * @description Assets that nobody classified.
+       * @example 12
+       */
+      UNKNOWN: number;
+    };
     /**
      * @description Whether the asset has an owner.
      * @example COMPLETE
@@ -1426,6 +1574,34 @@ export interface components {
     };
     /** @enum {string} */
     ComputerCheck: 'ANTIVIRUS' | 'DISK_ENCRYPTION' | 'PASSWORD_MANAGER' | 'SCREEN_LOCK';
+    /** @description Counts of visible computers on one day. */
+    ComputerDay: {
+      /** @description All of them by the state of each check. */
+      checks: components['schemas']['CheckCountsByCheck'];
+      /**
+       * Format: date
+       * @description The day, UTC.
+       * @example 2026-11-24
+       */
+      date: string;
+      /**
+       * @description True for a past day, which shows its last instant. False for today, which shows now.
+       * @example true
+       */
+      isFinal: boolean;
+      /**
+       * Format: int64
+       * @description Those that are monitored.
+       * @example 12
+       */
+      monitored: number;
+      /**
+       * Format: int64
+       * @description Visible computers, monitored or not.
+       * @example 12
+       */
+      total: number;
+    };
     /** @description One state of a computer. */
     ComputerHistoryEntry: {
       /**
@@ -1475,6 +1651,11 @@ export interface components {
       pageInfo: components['schemas']['PageInfo'];
       /** @description The computers of the page. */
       results: components['schemas']['Computer'][];
+    };
+    /** @description Counts of visible computers by day. */
+    ComputerSummary: {
+      /** @description The days, oldest first. */
+      results: components['schemas']['ComputerDay'][];
     };
     /** @description The data that an INFORMATION or CUSTOM asset holds. Null when unknown and for other categories. */
     DataStored: {
@@ -3349,6 +3530,51 @@ export interface operations {
       503: components['responses']['503.service_unavailable_'];
     };
   };
+  getComputerSummary: {
+    parameters: {
+      query?: {
+        /** @description The first day, UTC. The last one if you leave it out. */
+        from?: string;
+        /** @description The last day, UTC; today if you leave it out. At most 400 days are returned. */
+        to?: string;
+      };
+      header?: {
+        /**
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The counts by day. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ComputerSummary'];
+        };
+      };
+      400: components['responses']['400.validation_failed_'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
+    };
+  };
   getHealth: {
     parameters: {
       query?: never;
@@ -3821,6 +4047,51 @@ export interface operations {
         };
       };
       400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
+    };
+  };
+  getAssetSummary: {
+    parameters: {
+      query?: {
+        /** @description The first day, UTC. The last one if you leave it out. */
+        from?: string;
+        /** @description The last day, UTC; today if you leave it out. At most 400 days are returned. */
+        to?: string;
+      };
+      header?: {
+        /**
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The counts by day. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AssetSummary'];
+        };
+      };
+      400: components['responses']['400.validation_failed_'];
       401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
       403: components['responses']['403.insufficient_scope'];
       429: components['responses']['429.rate_limited_'];

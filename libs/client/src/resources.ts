@@ -21,6 +21,8 @@ export type AssetChange = BodyOf<'listAssetChanges'>['results'][number];
 export type ComputerChange = BodyOf<'listComputerChanges'>['results'][number];
 export type AssetHistoryEntry = BodyOf<'listAssetHistory'>['results'][number];
 export type ComputerHistoryEntry = BodyOf<'listComputerHistory'>['results'][number];
+export type AssetSummary = BodyOf<'getAssetSummary'>;
+export type ComputerSummary = BodyOf<'getComputerSummary'>;
 export type AuditEvent = BodyOf<'listAuditEvents'>['results'][number];
 export type TagKey = BodyOf<'listTagKeys'>['results'][number];
 export type Source = BodyOf<'listSources'>['results'][number];
@@ -30,6 +32,8 @@ export type BulkUpdateSummary = BodyOf<'updateAssets'>;
 export type AssetQuery = Query<'listAssets'>;
 export type CategoryQuery = Query<'listCategories'>;
 export type ComputerQuery = Query<'listComputers'>;
+/** Days, such as `2026-11-24`: the first and the last. */
+export type SummaryQuery = Query<'getAssetSummary'>;
 export type HistoryQuery = Query<'listAssetHistory'>;
 export type TagKeyQuery = Query<'listTagKeys'>;
 export type SourceQuery = Query<'listSources'>;

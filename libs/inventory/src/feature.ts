@@ -1,12 +1,13 @@
 import type { Feature } from '#libs/platform';
 import { inventorySchema } from './assets/typeorm/schema';
+import { historySchema } from './history/typeorm/schema';
 import { importsSchema } from './imports/typeorm/schema';
 
 export const inventory: Feature = {
   schema: {
-    entities: [...inventorySchema.entities, ...importsSchema.entities],
-    migrations: [...inventorySchema.migrations, ...importsSchema.migrations],
-    grants: [...inventorySchema.grants, ...importsSchema.grants],
+    entities: [...inventorySchema.entities, ...importsSchema.entities, ...historySchema.entities],
+    migrations: [...inventorySchema.migrations, ...importsSchema.migrations, ...historySchema.migrations],
+    grants: [...inventorySchema.grants, ...importsSchema.grants, ...historySchema.grants],
     consoleGrants: [...(inventorySchema.consoleGrants ?? []), ...(importsSchema.consoleGrants ?? [])],
   },
   api: async () => (await import('#libs/inventory/module')).InventoryModule,

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditOperatorModule } from '#libs/audit/operators';
+import { HistoryErasure } from './history/typeorm/history-erasure';
 import { RemovedAssets } from './changes/typeorm/removed-assets';
 import { DemoService } from './imports/application/demo.service';
 import { ImportsService } from './imports/application/imports.service';
@@ -28,6 +29,7 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
         new DemoService(imports, tagKeys, (name) => MapLibrary.ofDemo().load(name)),
       inject: [ImportsService, TagKeyRepository],
     },
+    HistoryErasure,
     ImportsService,
     OtherInventory,
     RemovedAssets,
@@ -40,6 +42,7 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
     AssetCounters,
     AssetRekey,
     DemoService,
+    HistoryErasure,
     ImportRuns,
     ImportsService,
     OtherInventory,

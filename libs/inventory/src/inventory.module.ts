@@ -14,6 +14,8 @@ import { SourcesController } from './imports/http/sources.controller';
 import { ImportRunsTypeorm } from './imports/typeorm/import-runs.typeorm';
 import { ImportWatch } from './imports/typeorm/import-watch';
 import { HistoryController } from './history/http/history.controller';
+import { SummaryController } from './history/http/summary.controller';
+import { HistoryWork } from './history/typeorm/history-work';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
 
 /** What routes and pages call. */
@@ -34,7 +36,8 @@ export const inventoryServices: Provider[] = [
     SourcesController,
     ChangesController,
     HistoryController,
+    SummaryController,
   ],
-  providers: [...inventoryServices, EmptyChangeSets, ImportWatch],
+  providers: [...inventoryServices, EmptyChangeSets, HistoryWork, ImportWatch],
 })
 export class InventoryModule {}

@@ -13,6 +13,7 @@ import { Metrics } from './observability/metrics';
 import { watchPlatform } from './platform-metrics';
 import { CursorKeys } from './keys/cursor-keys';
 import { ChangeFeed } from './changes/change-feed';
+import { DayCounts } from './changes/day-counts';
 import { History } from './changes/history';
 import { Cursors } from './pagination/cursors';
 import { FeedPaging } from './change-pages/feed-paging';
@@ -36,6 +37,7 @@ export const listServices = ({ signingKeysDir, cursorKeysFile }: Settings): Prov
   Paging,
   ChangeFeed,
   History,
+  DayCounts,
   FeedPaging,
 ];
 
@@ -76,6 +78,7 @@ export class PlatformModule {
         Paging,
         ChangeFeed,
         History,
+        DayCounts,
         FeedPaging,
         Streams,
         ProblemFilter,

@@ -15,7 +15,7 @@ export function statusCommand(): Command {
     .action(async (options: StatusOptions) => {
       const { inspect } = await import('../database-status.js');
       const status = await inspect(options.deep ?? false);
-      const { server, roles, migrations, workspaces, applications, assets, counters, problems } = status;
+      const { server, roles, migrations, workspaces, applications, assets, history, counters, problems } = status;
       const text = async (): Promise<string> => {
         const shown = await card({
           server,
@@ -26,6 +26,8 @@ export function statusCommand(): Command {
           workspaces,
           applications,
           assets,
+          'former states': history?.rows ?? null,
+          'bytes of history': history?.bytes ?? null,
         });
         return counters ? `${shown}\n${await describe(counters)}` : shown;
       };

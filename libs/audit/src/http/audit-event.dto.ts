@@ -6,6 +6,7 @@ import type { HashedEvent } from '../domain/published-events.port';
 const ACTIONS = [
   'asset.updated',
   'asset.rekeyed',
+  'history.erased',
   'application.created',
   'application.enabled',
   'application.disabled',

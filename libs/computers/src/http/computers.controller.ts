@@ -1,7 +1,8 @@
 import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
-import { ChangeQueryDto, FeedPaging } from '#libs/platform/change-pages';
+import { ChangeQueryDto, DaysQueryDto, FeedPaging } from '#libs/platform/change-pages';
+import { DayCounts } from '#libs/platform/changes';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { FindQueryDto, PageQueryDto, Paging } from '#libs/platform/pagination';
@@ -25,11 +26,14 @@ import {
   COMPUTER_PAGE_EXAMPLES,
 } from './computer-examples';
 import { ComputerHistoryPageDto, toComputerHistoryEntryDto } from './computer-history.dto';
+import { COMPUTER_SUMMARY_EXAMPLES, ComputerSummaryDto, toComputerDayDto } from './computer-summary.dto';
 import { ComputerQueryDto } from './computer-query.dto';
 import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './computer.dto';
 
 const RESOURCE = 'computers';
 const FEED = 'computer-changes';
+/** Both belong to the inventory. */
+const DAYS = { stored: 'computer_day', countsAt: 'computer_counts_at' };
 const COMPUTER_ID = {
   name: 'id',
   format: 'uuid',
@@ -47,6 +51,7 @@ export class ComputersController {
     private readonly paging: Paging,
     private readonly feedPaging: FeedPaging,
     private readonly streams: Streams,
+    private readonly counts: DayCounts,
   ) {
     this.streamed = {
       resource: RESOURCE,
@@ -88,6 +93,27 @@ export class ComputersController {
       results: page.changes.map(toComputerChangeDto),
       ...this.feedPaging.envelope(response, workspaceId, FEED, page, texts),
     };
+  }
+
+  /** Before the route of one computer, too. */
+  @Get('summary')
+  @RequireScope('computers:read')
+  @ApiOperation({
+    operationId: 'getComputerSummary',
+    summary: 'Count computers by day',
+    description:
+      'Needs `computers:read` (or `all:read`). Returns counts of visible computers and of their checks for each day of the history from `from` to `to`; today alone without both.',
+  })
+  @ApiSuccess(ComputerSummaryDto, { description: 'The counts by day.', examples: COMPUTER_SUMMARY_EXAMPLES })
+  @ApiProblems('validation_failed')
+  async summary(
+    @CurrentCaller() { workspaceId }: Caller,
+    @Query() query: DaysQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ComputerSummaryDto> {
+    response.vary('Accept-Encoding');
+    const days = await this.counts.days(workspaceId, DAYS, query);
+    return { results: days.map(toComputerDayDto) };
   }
 
   @Get()

@@ -119,7 +119,7 @@ export class History {
    * Returns once no change can come any more whose time is the instant or earlier.
    * @throws `validation_failed` for an instant that is not over and not now
    */
-  private async settle(workspaceId: WorkspaceId, instant: Date): Promise<void> {
+  async settle(workspaceId: WorkspaceId, instant: Date): Promise<void> {
     const deadline = performance.now() + READ_PATIENCE_MS;
     const statements = [
       bind(AWAIT_TICKETS, [workspaceId]),

@@ -41,7 +41,8 @@ const redisUrl = z.string().superRefine((url, context) => {
     context.addIssue({ code: 'custom', message: (error as RedisUrlInvalid).message });
   }
 });
-const path = z.string().min(1);
+const text = z.string().min(1);
+const path = text;
 const SAMPLERS = [
   ...(['always_on', 'always_off', 'traceidratio'] as const),
   ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
@@ -171,6 +172,9 @@ export const settingsSchema = z.object({
   RATE_LIMIT_EXPORT: rateLimit('2/4').register(meanings, {
     meaning: '[streams](streams.md) that one client begins: per minute / burst',
   }),
+  HISTORY_RETENTION_DAYS: wholeNumberBetween(0, 36_500).default(400).register(meanings, {
+    meaning: 'days that [former states](history.md) are kept after they ended; 0 keeps them for ever',
+  }),
   REPLICAS: wholeNumber.default(1).register(meanings, {
     meaning: 'number of instances; divides the limits while Redis is away; over 1 needs `REDIS_URL` in production',
   }),
@@ -192,11 +196,7 @@ export const settingsSchema = z.object({
     .default('.local')
     .register(meanings, { meaning: "directory of the embedded Postgres, generated keys and the demo's credentials" }),
   CONSOLE_PORT: port.default(3001).register(meanings, { meaning: 'port of the [console](console.md)' }),
-  CONSOLE_HOST: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .register(meanings, { meaning: 'address of the console’s listener' }),
+  CONSOLE_HOST: text.default('127.0.0.1').register(meanings, { meaning: 'address of the console’s listener' }),
   CONSOLE_URL: origin.optional().register(meanings, {
     meaning: 'address of the console for browsers; https when `NODE_ENV=production`',
     derivedDefault: '`http://127.0.0.1:CONSOLE_PORT`',

@@ -60,6 +60,8 @@ export class Settings {
   readonly exportLimit!: RateLimit;
   /** Instances that share the limits while Redis is away. */
   readonly replicas!: number;
+  /** Days that former states are kept. 0 keeps them for ever. */
+  readonly historyRetentionDays!: number;
   /** Addresses and subnets of proxies that may report the client's address. */
   readonly trustedProxies!: readonly string[];
   /** Networks, other than the Internet, in which issuers may be that operators trust. */
@@ -129,6 +131,7 @@ export function loadSettings(environment: Environment): Settings {
     rateLimits: { token: settings.RATE_LIMIT_TOKEN, read: settings.RATE_LIMIT_READ, write: settings.RATE_LIMIT_WRITE },
     exportLimit: settings.RATE_LIMIT_EXPORT,
     replicas: settings.REPLICAS,
+    historyRetentionDays: settings.HISTORY_RETENTION_DAYS,
     trustedProxies: settings.TRUST_PROXY,
     trustIssuerNetworks: settings.TRUST_ISSUER_NETWORKS,
     tokenAudience: settings.TOKEN_AUDIENCE ?? baseUrl,

@@ -2,7 +2,7 @@ export { Choice, ChoiceList, Flag, SCHEMA_NAME } from './choice.decorator';
 export { Form, ReadOnlyMembers } from './dto-kinds.decorator';
 export { InputPipe, NoQueryDto } from './input.pipe';
 export { NotBeside } from './member';
-export { Instant, PastInstant, Since } from './instant.decorator';
+export { Day, Instant, PastInstant, Since } from './instant.decorator';
 export { Nested, NestedList, Refused } from './nested.decorator';
 export { PageSize } from './page-size.decorator';
 export { ExactEmail, ExactExternalId, ExactText, OpaqueText, STORABLE, Text } from './text.decorator';

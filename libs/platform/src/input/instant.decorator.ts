@@ -31,3 +31,15 @@ export const Since = (options: Member): PropertyDecorator =>
       message: (sent) => `must be now or ${example(sent)}`,
     }),
   );
+
+/** A day in a query, such as 2026-01-02. It stays a text. */
+export const Day = (options: Member): PropertyDecorator =>
+  member(
+    { type: 'string', format: 'date', maxLength: 10, ...options },
+    check({
+      code: 'format',
+      isValid: (value) =>
+        /^\d{4}-\d{2}-\d{2}$/.test(String(value)) && parseTimestamp(`${String(value)}T00:00:00Z`) !== null,
+      message: 'must be a date such as 2026-01-02',
+    }),
+  );

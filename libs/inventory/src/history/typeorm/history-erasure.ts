@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { AuditRecorder } from '#libs/audit/operators';
+import type { AssetId, WorkspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import { EMPLOYEE } from '../../assets/typeorm/asset.row';
+
+/** Whoever ends the present state waits for the mark. */
+const LOCK = `
+  SELECT id, change_id, facet IS NOT NULL AS is_visible FROM asset
+   WHERE workspace_id = $1 AND public_id = $2 AND sub_key = ${EMPLOYEE} FOR UPDATE`;
+const ERASE_FORMER = `
+  UPDATE asset_version SET document = document || '{"name": "erased", "email": null}'
+   WHERE workspace_id = $1 AND asset_id = $2`;
+const MARK = `
+  INSERT INTO erased_employee (workspace_id, asset_id, change_id) VALUES ($1, $2, $3)
+      ON CONFLICT (workspace_id, asset_id) DO UPDATE SET change_id = excluded.change_id`;
+/** Nobody sees the row, so it is no change: it keeps its change set where a forgotten ticket would be drawn. */
+const KEEP_CHANGE = `SELECT set_config('app.forgotten_ticket', $1 || ' ' || $2, true)`;
+const ERASE_PRESENT = `UPDATE asset SET name = 'erased', email = NULL WHERE workspace_id = $1 AND id = $2`;
+
+/** Takes an employee's name and e-mail address out of the past. */
+@Injectable()
+export class HistoryErasure {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {}
+
+  /**
+   * Replaces both in every former state, and in the present one when it ends. The present row stays, but that of an
+   * employee who is hidden or deleted is erased too. Returns false for an id of no employee.
+   */
+  async erase(workspaceId: WorkspaceId, employee: AssetId): Promise<boolean> {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
+      const run = async <Row>(text: string, values: readonly unknown[]): Promise<Row[]> =>
+        manager.query<Row[]>(text, [...values]);
+      const [found] = await run<{ id: string; change_id: string; is_visible: boolean }>(LOCK, [workspaceId, employee]);
+      if (!found) return false;
+      await run(ERASE_FORMER, [workspaceId, found.id]);
+      await run(MARK, [workspaceId, found.id, found.change_id]);
+      if (!found.is_visible) {
+        await run(KEEP_CHANGE, [workspaceId, found.change_id]);
+        await run(ERASE_PRESENT, [workspaceId, found.id]);
+      }
+      const target = { type: 'ASSET', id: employee } as const;
+      await this.audit.record(workspaceId, { action: 'history.erased', actor: { type: 'OPERATOR' }, target }, run);
+      return true;
+    });
+  }
+}

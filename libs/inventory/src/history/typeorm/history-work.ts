@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { workspaceId as toWorkspaceId } from '#libs/kernel';
+import { RepeatedWork } from '#libs/platform/background';
+import { History, endOf } from '#libs/platform/changes';
+import { Settings } from '#libs/platform/config';
+import { Database, bind, prepared } from '#libs/platform/database';
+import { Metrics } from '#libs/platform/observability';
+
+const PAUSE_MS = 10_000;
+/** Days of all workspaces that one round counts. */
+const MOST_DAYS = 500;
+/** A round looks at former states for so long, in batches that block nobody, and the next one goes on there. */
+const BATCH = 2_000;
+const FORGETTING_MS = 2_000;
+const DAYS = prepared('history_days', `SELECT workspace, to_char(day, 'YYYY-MM-DD') FROM days_to_count($1::integer)`);
+/** A day of which much changed since takes long. */
+const LONGEST_COUNT_MS = 60_000;
+/** Instances take turns by workspace. */
+const TRY_LOCK = prepared(
+  'history_try_lock',
+  `SELECT pg_try_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`,
+);
+/** One statement, so that both counts are of one snapshot. */
+const WRITE_DAY = prepared(
+  'history_write_day',
+  `INSERT INTO day_count (workspace_id, day, assets, computers)
+   SELECT $1::uuid, $2::date, asset_counts_at($1::uuid, $3::timestamptz), computer_counts_at($1::uuid, $3::timestamptz)
+       ON CONFLICT DO NOTHING`,
+);
+const MOVE_HORIZONS = prepared('history_move_horizons', 'SELECT move_history_horizons($1::integer)');
+const FORGET = prepared(
+  'history_forget',
+  'SELECT workspace, asset, version FROM forget_versions($1::uuid, $2::bigint, $3::bigint, $4::integer)',
+);
+const ROWS = prepared('history_rows', `SELECT pg_stat_get_live_tuples('asset_version'::regclass)`);
+/** Before the first former state of any workspace. */
+const START = ['00000000-0000-0000-0000-000000000000', null, null] as const;
+type Place = readonly [workspace: string, asset: string | null, version: string | null];
+
+/** Writes the counts of past days, and removes former states that ended before the horizon of retention. */
+@Injectable()
+export class HistoryWork extends RepeatedWork {
+  private place: Place = START;
+  private rows: number | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly history: History,
+    private readonly settings: Settings,
+    metrics: Metrics,
+  ) {
+    super(PAUSE_MS, 'the history was not looked after');
+    metrics.gauge({ name: 'compliance_history_rows', help: 'Former states of assets, about.' }, () => this.rows);
+  }
+
+  /** Writes the days that are over and not written yet. Returns their number. */
+  async writeDays(): Promise<number> {
+    const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [String(MOST_DAYS)])]);
+    for (const [workspace, day] of found as [string, string][]) {
+      this.assertServing();
+      const workspaceId = toWorkspaceId(workspace);
+      const instant = new Date(endOf(day));
+      await this.history.settle(workspaceId, instant);
+      await this.database.unitOfWork(
+        { workspaceId },
+        async () => {
+          const [[lock] = []] = await this.database.run({ workspaceId }, [bind(TRY_LOCK, [workspaceId])]);
+          if (lock?.[0] !== 't') return;
+          await this.database.write({ workspaceId }, [bind(WRITE_DAY, [workspaceId, day, instant.toISOString()])]);
+        },
+        { deadline: performance.now() + LONGEST_COUNT_MS },
+      );
+    }
+    return found.length;
+  }
+
+  /** Moves the first instants of all workspaces, and then removes former states that ended before. */
+  async forget(): Promise<void> {
+    const { historyRetentionDays } = this.settings;
+    if (historyRetentionDays === 0) return;
+    await this.database.run({ outsideTenants: true }, [bind(MOVE_HORIZONS, [String(historyRetentionDays)])]);
+    const deadline = performance.now() + FORGETTING_MS;
+    while (performance.now() < deadline) {
+      this.assertServing();
+      const values = [...this.place, String(BATCH)];
+      const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(FORGET, values)]);
+      const [workspace, asset, version] = row ?? [];
+      this.place = workspace ? [workspace, asset ?? null, version ?? null] : START;
+      if (!workspace) return;
+    }
+  }
+
+  protected async round(): Promise<void> {
+    await this.writeDays();
+    await this.forget();
+    const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(ROWS, [])]);
+    this.rows = Number(row?.[0] ?? 0);
+  }
+}

@@ -1,0 +1,132 @@
+import { tenantPolicy } from '#libs/platform/database';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const AS_OWNER = 'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp';
+
+/**
+ * Counts at an instant, in one snapshot: the counts now, without the assets that changed since, and with what these were
+ * then. So the cost grows with the changes since, not with the inventory.
+ */
+const countsAt = (name: string, columns: readonly string[], now: string): string => {
+  const cell = columns.join(', ');
+  return `
+      CREATE FUNCTION ${name}(workspace uuid, instant timestamptz) RETURNS jsonb
+        LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+        WITH moment AS (
+          SELECT coalesce((SELECT sequence FROM change_set WHERE workspace_id = workspace AND changed_at <= instant
+                            ORDER BY changed_at DESC, sequence DESC LIMIT 1), 0) AS sequence
+        ), later AS MATERIALIZED (
+          SELECT changed.* FROM moment, change_set AS change CROSS JOIN LATERAL (
+                   SELECT id, sub_key, facet, posture FROM asset
+                    WHERE workspace_id = workspace AND change_id = change.id) AS changed
+           WHERE change.workspace_id = workspace AND change.sequence > moment.sequence AND NOT change.emptied
+        ), counts AS (
+          ${now}
+          UNION ALL SELECT ${cell}, -1 AS n FROM later WHERE facet IS NOT NULL
+          UNION ALL SELECT ${columns.map((column) => `was.${column}`).join(', ')}, 1 FROM moment, later CROSS JOIN LATERAL (
+            SELECT former.sub_key, former.facet, former.posture FROM former_asset AS former
+             WHERE former.workspace_id = workspace AND former.id = later.id
+               AND (SELECT sequence FROM change_set WHERE workspace_id = workspace AND id = from_change) <= moment.sequence
+             ORDER BY version_id DESC LIMIT 1) AS was
+           WHERE was.facet IS NOT NULL
+        ), cells AS (SELECT ${cell}, sum(n) AS n FROM counts GROUP BY ${cell} HAVING sum(n) <> 0)
+        SELECT coalesce(jsonb_agg(jsonb_build_array(${cell}, n) ORDER BY ${cell}), '[]') FROM cells
+      $$;
+      REVOKE ALL ON FUNCTION ${name} FROM PUBLIC;`;
+};
+
+/** Keeps counts by day, and lets the worker write days and forget former states. */
+export class DayCounts1780000000130 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE day_count (
+        workspace_id uuid NOT NULL REFERENCES workspace (id),
+        day date NOT NULL,
+        assets jsonb NOT NULL,
+        computers jsonb NOT NULL,
+        PRIMARY KEY (workspace_id, day)
+      );
+      COMMENT ON TABLE day_count IS 'Visible assets and computers at the last instant of a past day (UTC).';
+      COMMENT ON COLUMN day_count.assets IS 'Arrays of sub key, facet and number';
+      COMMENT ON COLUMN day_count.computers IS 'Arrays of posture and number';
+      ${tenantPolicy('day_count', { ownerSeesAll: true })}
+      CREATE VIEW asset_day WITH (security_invoker = true) AS SELECT workspace_id, day, assets AS counts FROM day_count;
+      CREATE VIEW computer_day WITH (security_invoker = true) AS
+        SELECT workspace_id, day, computers AS counts FROM day_count;
+
+      ${countsAt(
+        'asset_counts_at',
+        ['sub_key', 'facet'],
+        'SELECT sub_key, facet, n FROM facet_count WHERE workspace_id = workspace',
+      )}
+      ${countsAt(
+        'computer_counts_at',
+        ['posture'],
+        `SELECT posture, count(*) AS n FROM asset
+           WHERE workspace_id = workspace AND sub_key = 12 AND facet IS NOT NULL GROUP BY posture`,
+      )}
+
+      CREATE FUNCTION days_to_count(most integer) RETURNS TABLE (workspace uuid, day date)
+        LANGUAGE sql STABLE ${AS_OWNER} AS $$
+        SELECT workspace_id, first + n
+          FROM (SELECT workspace_id,
+                       greatest((begins_at AT TIME ZONE 'UTC')::date,
+                                (SELECT max(counted.day) + 1 FROM day_count AS counted
+                                  WHERE counted.workspace_id = horizon.workspace_id)) AS first
+                  FROM history_horizon AS horizon) AS begun
+         CROSS JOIN LATERAL generate_series(0, (clock_timestamp() AT TIME ZONE 'UTC')::date - 1 - first) AS n
+         LIMIT most
+      $$;
+      REVOKE ALL ON FUNCTION days_to_count FROM PUBLIC;
+
+      CREATE FUNCTION move_history_horizons(days integer) RETURNS void LANGUAGE sql ${AS_OWNER} AS $$
+        -- small: one row for each workspace
+        UPDATE history_horizon SET begins_at = date_trunc('milliseconds', clock_timestamp()) - make_interval(days => days)
+         WHERE begins_at < date_trunc('milliseconds', clock_timestamp()) - make_interval(days => days)
+      $$;
+      REVOKE ALL ON FUNCTION move_history_horizons FROM PUBLIC;
+
+      CREATE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer, OUT forgotten integer)
+        LANGUAGE plpgsql ${AS_OWNER} SET enable_seqscan = off AS $$
+      DECLARE
+        looked record;
+      BEGIN
+        forgotten := 0;
+        IF asset IS NULL THEN
+          SELECT min(workspace_id::text)::uuid INTO workspace FROM history_horizon WHERE workspace_id > workspace;
+          asset := 0;
+          version := 0;
+        END IF;
+        IF workspace IS NULL THEN RETURN; END IF;
+        PERFORM set_config('app.workspace_id', workspace::text, true);
+        WITH place AS MATERIALIZED (
+          SELECT asset_id, id, to_change FROM asset_version
+           WHERE workspace_id = workspace AND (asset_id, id) > (asset, version)
+           ORDER BY asset_id, id LIMIT batch
+        ), gone AS (
+          DELETE FROM asset_version AS old USING place
+           WHERE old.workspace_id = workspace AND old.asset_id = place.asset_id AND old.id = place.id
+             AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = place.to_change)
+                 < (SELECT begins_at FROM history_horizon WHERE workspace_id = workspace)
+          RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM gone) AS gone, (SELECT count(*) FROM place) AS seen, last.asset_id, last.id
+          INTO looked
+          FROM (SELECT) AS one LEFT JOIN LATERAL (SELECT * FROM place ORDER BY asset_id DESC, id DESC LIMIT 1) AS last ON true;
+        forgotten := looked.gone;
+        -- NULL: the next call goes on with the next workspace.
+        asset := CASE WHEN looked.seen = batch THEN looked.asset_id END;
+        version := CASE WHEN looked.seen = batch THEN looked.id END;
+      END $$;
+      REVOKE ALL ON FUNCTION forget_versions FROM PUBLIC;
+      COMMENT ON FUNCTION forget_versions IS
+        'Looks at so many former states behind the given one, and removes those that ended before the horizon.';
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      DROP FUNCTION asset_counts_at, computer_counts_at, days_to_count, move_history_horizons, forget_versions;
+      DROP VIEW computer_day, asset_day; DROP TABLE day_count`);
+  }
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError, ValidationFailed, type WorkspaceId, newestOf } from '#libs/kernel';
+import { Database } from '../database/database';
+import { type Statement, bind, prepared } from '../database/pipelined-statements';
+import { History } from './history';
+
+/** A kind of counts: the view with those of past days, and the function that counts at an instant. */
+export interface DayCountsOf {
+  readonly stored: string;
+  readonly countsAt: string;
+}
+
+/** The counts of a day: for each cell an array of its values, and the number behind them. */
+export interface CountedDay {
+  /** UTC, as in ISO 8601. */
+  readonly date: string;
+  /** False for today, whose counts are those of now. */
+  readonly isFinal: boolean;
+  readonly cells: readonly (readonly number[])[];
+}
+
+/** Days of one answer. */
+export const MOST_DAYS = 400;
+/** Past days that are counted for an answer because the worker has not written them yet. */
+const MOST_UNWRITTEN = 3;
+const DAY_MS = 86_400_000;
+
+const statements = new Map<string, Statement>();
+/** Values: $1 workspace, $2 and $3 the first and last day. */
+function storedDays({ stored }: DayCountsOf): Statement {
+  const known = statements.get(stored);
+  if (known) return known;
+  const statement = prepared(
+    `${stored}s`,
+    `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+            (SELECT (extract(epoch FROM begins_at) * 1000)::bigint FROM history_horizon WHERE workspace_id = $1),
+            (SELECT jsonb_object_agg(day, counts) FROM ${stored}
+              WHERE workspace_id = $1 AND day BETWEEN coalesce($2::date, CURRENT_DATE - 1) AND coalesce($3::date, CURRENT_DATE + 1))`,
+  );
+  statements.set(stored, statement);
+  return statement;
+}
+
+/** Reads counts by day. */
+@Injectable()
+export class DayCounts {
+  constructor(
+    private readonly database: Database,
+    private readonly history: History,
+  ) {}
+
+  /**
+   * The days from `from` to `to` that the history knows, in their order. Both default to today.
+   * @throws `validation_failed`; `service_unavailable` while the worker has many days to write
+   */
+  async days(
+    workspaceId: WorkspaceId,
+    of: DayCountsOf,
+    given: { readonly from?: string | undefined; readonly to?: string | undefined },
+  ): Promise<CountedDay[]> {
+    const values = [workspaceId, given.from ?? given.to ?? null, given.to ?? null];
+    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(storedDays(of), values)]);
+    const [today = '', begins = null, counts = null] = row ?? [];
+    const written = JSON.parse(counts ?? '{}') as Record<string, CountedDay['cells']>;
+    const wanted = daysOf(given, today as string);
+    const isKnown = (date: string): boolean => date in written || date === today || endOf(date) >= Number(begins);
+    const known = wanted.filter(isKnown);
+    if (known.filter((date) => date !== today && !(date in written)).length > MOST_UNWRITTEN) throw new DaysUnwritten();
+    const days: CountedDay[] = [];
+    for (const date of known) {
+      const isFinal = date !== today;
+      const cells = written[date] ?? (await this.countsAt(workspaceId, of, isFinal ? new Date(endOf(date)) : null));
+      days.push({ date, isFinal, cells });
+    }
+    return days;
+  }
+
+  /** The counts at an instant; null for now. */
+  private async countsAt(
+    workspaceId: WorkspaceId,
+    { countsAt }: DayCountsOf,
+    instant: Date | null,
+  ): Promise<CountedDay['cells']> {
+    if (instant) await this.history.settle(workspaceId, instant);
+    const statement = prepared(countsAt, `SELECT ${countsAt}($1, $2::timestamptz)`);
+    const values = [workspaceId, instant?.toISOString() ?? 'infinity'];
+    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(statement, values)]);
+    return JSON.parse(row?.[0] ?? '[]') as CountedDay['cells'];
+  }
+}
+
+/** The last instant of a day. */
+export const endOf = (date: string): number => Date.parse(date) + DAY_MS - 1;
+
+/** @throws `validation_failed` */
+function daysOf(
+  given: { readonly from?: string | undefined; readonly to?: string | undefined },
+  today: string,
+): string[] {
+  const { from = given.to ?? today, to = today } = given;
+  for (const [parameter, date] of Object.entries(given)) {
+    if (date !== undefined && date > today) throw new DaysRefused(parameter, `must not be later than today, ${today}.`);
+  }
+  if (from > to) throw new DaysRefused('from', 'must not be later than to.');
+  const count = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  if (count > MOST_DAYS) throw new DaysRefused('from', `must be at most ${MOST_DAYS} days before to, both counted.`);
+  return Array.from({ length: count }, (_, day) =>
+    new Date(Date.parse(from) + day * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
+class DaysRefused extends ValidationFailed {
+  constructor(parameter: string, rule: string) {
+    super([{ parameter, code: 'range', detail: `${parameter} ${rule}` }]);
+  }
+}
+
+class DaysUnwritten extends DomainError {
+  constructor() {
+    super('service_unavailable', 'Several of these days are being counted. Send the request again, or for fewer days.');
+  }
+}
