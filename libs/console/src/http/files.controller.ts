@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode } from '@nestjs/common';
 import { Access } from './access.decorator';
 import { CONSOLE_SCRIPT } from './views/script';
 import { CONSOLE_STYLE } from './views/style';
@@ -11,6 +11,13 @@ export class FilesController {
   @Header('Content-Type', 'text/css; charset=utf-8')
   style(): string {
     return CONSOLE_STYLE;
+  }
+
+  /** Browsers ask for it by themselves. */
+  @Get('favicon.ico')
+  @HttpCode(204)
+  icon(): void {
+    // There is none.
   }
 
   @Get('console.js')

@@ -16,6 +16,7 @@ body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.55
 a { color: var(--link); text-underline-offset: 0.15em; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 code, pre { font: 0.875rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+[hidden] { display: none !important; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -999rem; }
 .skip:focus { left: 1rem; top: 1rem; z-index: 2; padding: 0.5rem 1rem; background: var(--ground); }
@@ -68,7 +69,8 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .actions form { margin: 0; }
 .filters { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 0 0 1rem; }
 .filters label { color: var(--soft); font-size: 0.8125rem; }
-.filters input, .filters select { width: auto; min-width: 9rem; }
+.filters p { margin: 0; }
+.filters input:not([type='checkbox']), .filters select { width: auto; min-width: 9rem; }
 svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
 .bar .all { fill: var(--line); }
 .bar .part { fill: var(--link); }

@@ -1,0 +1,117 @@
+import type { Browser, BrowserContext } from 'playwright-core';
+import { arrangeEveryResource } from '../contract/every-resource';
+import { type TestConsole, startConsole } from '../support/console-setting';
+import { type TestApp, startAppOn } from '../support/start-app';
+import { createTestDatabase } from '../support/test-database';
+import { faultsOfAccess, keepScreenshot, startBrowser, widthOverflow } from './explorer';
+
+/** Includes the installation of a missing browser. */
+const WITH_INSTALLATION = 5 * 60_000;
+
+describe('The console in a browser', () => {
+  let console: TestConsole;
+  let api: TestApp;
+  let browser: Browser;
+  let slug: string;
+  let asset: string;
+  beforeAll(async () => {
+    browser = await startBrowser();
+    const database = await createTestDatabase();
+    console = await startConsole({}, database);
+    api = await startAppOn(database);
+    const workspace = await console.aWorkspace('Acme');
+    ({ slug } = workspace);
+    asset = (await arrangeEveryResource(api, workspace.id)).ids['/v1/inventory/assets'] ?? '';
+    const person = ['--workspace', slug, '--email', 'ada@example.com'];
+    await console.admin('people', 'add', ...person, '--name', 'Ada', '--role', 'admin');
+  }, WITH_INSTALLATION);
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+    await console?.stop();
+    await console?.database.drop();
+  });
+
+  /** Signs in as a person does: opens the link, and presses the button. */
+  const signIn = async (context: BrowserContext) => {
+    const { url } = await console.admin('console', 'link', '--workspace', slug, '--email', 'ada@example.com');
+    const page = await context.newPage();
+    await page.goto(url as string);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    return page;
+  };
+
+  it.each([
+    ['a desk', 1280, 'light', true],
+    ['a phone', 400, 'dark', false],
+  ] as const)(
+    'fits %s of %i pixels in %s colours, and axe finds nothing serious',
+    async (_, width, colorScheme, js) => {
+      const context = await browser.newContext({
+        viewport: { width, height: 900 },
+        colorScheme,
+        javaScriptEnabled: js,
+      });
+      const page = await signIn(context);
+      const complaints: string[] = [];
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+      const paths = [
+        '/',
+        '/inventory',
+        `/inventory/${asset}`,
+        '/computers',
+        '/imports',
+        '/applications',
+        '/people',
+        '/audit',
+      ];
+
+      for (const path of paths) {
+        await page.goto(`${console.origin}${path}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await keepScreenshot(`console${path.replaceAll('/', '-').slice(0, 15)}-${width}`, page);
+        if (js) expect([path, await faultsOfAccess(page, ['critical', 'serious'])]).toEqual([path, []]);
+        if (js) expect([path, await widthOverflow(page)]).toEqual([path, 0]);
+      }
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+  );
+
+  it.each([true, false])('makes credentials by the page alone (scripts: %s)', async (javaScriptEnabled) => {
+    const context = await browser.newContext({ javaScriptEnabled });
+    const page = await signIn(context);
+
+    await page.getByRole('link', { name: 'Applications' }).click();
+    await page.getByLabel('Name').fill('SIEM');
+    await page.getByLabel('inventory:read').check();
+    await page.getByRole('button', { name: 'Create application' }).click();
+
+    await page.getByRole('heading', { name: 'Application created' }).waitFor();
+    const secret = await page.locator('#client-secret').innerText();
+    expect(secret).toMatch(/^cs_/);
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(javaScriptEnabled ? 2 : 0);
+    await page.getByRole('link', { name: 'To the application' }).click();
+    await page.getByRole('heading', { name: 'SIEM' }).waitFor();
+    // The browser kept no copy of the page with the secret.
+    await expect(page.goBack()).rejects.toThrow('ERR_CACHE_MISS');
+    await context.close();
+  });
+
+  it('gives ticked assets an owner by the page alone', async () => {
+    const context = await browser.newContext();
+    const page = await signIn(context);
+
+    await page.getByRole('link', { name: 'Inventory' }).click();
+    await page.getByLabel('Owner', { exact: true }).selectOption('missing');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    for (const box of await page.getByRole('checkbox').all()) await box.check();
+    await page.getByLabel('E-mail address or exact name of an employee').fill('ada@example.com');
+    await page.getByRole('button', { name: 'Give owner' }).click();
+
+    await page.waitForURL(`${console.origin}/inventory?hasOwner=false`);
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    await context.close();
+  });
+});
