@@ -133,6 +133,29 @@ describe('The applications of the console', () => {
     ]);
   });
 
+  it('trusts an issuer, once a worker fetched its keys', async () => {
+    const { client_id: clientId } = await create();
+    const trust = { issuer: 'https://id.example.com', subject: 'repo:acme/deploy:*' };
+
+    const [added, again, wrong] = [
+      await act(clientId, 'trust', trust),
+      await act(clientId, 'trust', trust),
+      await act(clientId, 'trust', { issuer: 'http://id.example.com', subject: 'repo:*' }),
+    ];
+
+    expect([added.status, again.status, wrong.status]).toEqual([303, 400, 400]);
+    for (const name of ['issuer', 'subject']) expect(wrong.text).toContain(`id="${name}-error"`);
+    const { rows } = await console.database.admin.query(
+      'SELECT state, of_operator, keys FROM application_trust WHERE client_id = $1',
+      [clientId],
+    );
+    expect(rows).toEqual([{ state: 'PENDING', of_operator: false, keys: [] }]);
+    expect((await act(clientId, 'trust/remove')).status).toBe(303);
+    expect((await eventsOf(clientId)).map(({ action }) => action)).toEqual([
+      ...['application.created', 'application.trust_added', 'application.trust_removed'],
+    ]);
+  });
+
   it('removes a secret, which ends at once', async () => {
     const credentials = await create();
 

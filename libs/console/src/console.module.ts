@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { auditServices } from '#libs/audit';
 import { auditRecording } from '#libs/audit/operators';
-import { Applications, ClientKeys, CredentialChanges, clientSecrets, grantCache } from '#libs/auth/operators';
+import { Applications, ClientKeys, CredentialChanges, Trusts, clientSecrets, grantCache } from '#libs/auth/operators';
 import { computerServices } from '#libs/computers';
 import { inventoryServices } from '#libs/inventory';
 import { Clock } from '#libs/kernel';
@@ -56,6 +56,7 @@ import { Sessions } from './typeorm/sessions';
     Applications,
     ClientKeys,
     CredentialChanges,
+    Trusts,
     clientSecrets,
     // The console knows the Redis of the API.
     grantCache({ cachedElsewhere: false }),

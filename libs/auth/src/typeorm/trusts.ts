@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
 import type { EntityManager } from 'typeorm';
+import type { PersonOfConsole } from '../domain/application';
 import type { ClientKey } from '../domain/client-assertion';
 import { GrantCache } from '../domain/grant-cache.port';
 import type { TrustedIssuer } from '../domain/trusted-issuer';
@@ -37,7 +38,8 @@ export interface NewTrust {
   readonly insecure: boolean;
   /** Whether the operator gave the keys, so that they are never fetched. */
   readonly given: boolean;
-  readonly keys: readonly ClientKey[];
+  /** Null for a trust of the console, which waits until a background worker fetched its keys. */
+  readonly keys: readonly ClientKey[] | null;
 }
 
 /** Issuers whose tokens prove applications. For operators only. A change acts on the next token request of every instance. */
@@ -48,6 +50,11 @@ export class Trusts {
     private readonly grants: GrantCache,
     private readonly settings: Settings,
   ) {}
+
+  /** The trusts of the person's workspace alone. Changes are acts of the person, who uses the console. */
+  asPerson(person: PersonOfConsole): Trusts {
+    return new Trusts(this.credentials.asPerson(person), this.grants, this.settings);
+  }
 
   /** Returns the trusts, oldest first. Null for an unknown client id, like the methods below. */
   async list(clientId: string): Promise<ListedTrust[] | null> {
@@ -69,19 +76,20 @@ export class Trusts {
       const now = () => 'now()';
       const row = {
         ...trust,
-        keys: [...trust.keys],
+        keys: [...(trust.keys ?? [])],
         workspace_id: workspaceId,
         client_id: clientId,
         issuer,
         subject,
         audience,
       };
-      const times = { keys_at: now, attempted_at: now };
+      const fetched = { keys_at: now, attempted_at: now, state: 'READY', of_operator: true } as const;
+      const waiting = { state: 'PENDING', of_operator: false } as const;
       await manager
         .createQueryBuilder()
         .insert()
         .into(ApplicationTrustRow)
-        .values({ ...row, ...times, state: 'READY', of_operator: true })
+        .values({ ...row, ...(trust.keys ? fetched : waiting) })
         .execute();
       await record('application.trust_added', changesOf(null, named));
       return this.trustsOf(manager, clientId);

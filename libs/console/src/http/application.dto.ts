@@ -21,6 +21,15 @@ export class NewApplicationDto extends ScopesDto {
 }
 
 @Form()
+export class NewTrustDto {
+  @Text({ description: 'Address of the issuer.', minLength: 1, maxLength: 500, required: true })
+  issuer!: string;
+
+  @Text({ description: 'Subject of its tokens.', minLength: 1, maxLength: 500, required: true })
+  subject!: string;
+}
+
+@Form()
 export class NewKeysDto {
   @Text({ description: 'A public JWK, or a set of them.', minLength: 1, maxLength: 20_000, required: true })
   jwk!: string;

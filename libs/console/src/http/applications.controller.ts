@@ -7,33 +7,30 @@ import {
   ClientKeys,
   CredentialNotAdded,
   LimitRaised,
+  Trusts,
   readClientKeys,
 } from '#libs/auth/operators';
-import {
-  RATE_CLASSES,
-  type RateClass,
-  type RateLimit,
-  SCOPES,
-  formatRateLimit,
-  isUuid,
-  parseRateLimit,
-} from '#libs/kernel';
+import { RATE_CLASSES, SCOPES, formatRateLimit, isUuid } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
 import { Access, Me } from './access.decorator';
-import { LimitsDto, NewApplicationDto, NewKeysDto, OVERLAPS, RotationDto, ScopesDto } from './application.dto';
+import {
+  LimitsDto,
+  NewApplicationDto,
+  NewKeysDto,
+  NewTrustDto,
+  OVERLAPS,
+  RotationDto,
+  ScopesDto,
+} from './application.dto';
+import { idOf } from './inventory.controller';
+import { type Refused, readLimits, shown, trustFaults } from './application-form';
 import { sendPage } from './page';
-import { type FieldErrors, readFields } from './read-fields';
+import { readFields } from './read-fields';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** Errors beside the fields of a form, and what was typed. */
-interface Refused {
-  readonly errors: FieldErrors;
-  readonly typed: Fields;
-}
 
 /** Programs that use the API, for administrators. Each change acts on the program's next request. */
 @Controller('applications')
@@ -42,6 +39,7 @@ export class ApplicationsController {
   constructor(
     private readonly applications: Applications,
     private readonly keys: ClientKeys,
+    private readonly trusts: Trusts,
     private readonly sessions: Sessions,
     private readonly settings: Settings,
   ) {}
@@ -72,7 +70,7 @@ export class ApplicationsController {
 
   @Get(':client_id')
   async show(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
-    this.showOne(await this.own(me, id), response);
+    await this.showOne(await this.own(me, id), response);
   }
 
   @Post(':client_id/rotate-secret')
@@ -133,6 +131,42 @@ export class ApplicationsController {
   ): Promise<void> {
     await this.own(me, id);
     if (!(await this.keys.asPerson(me).remove(id, String(kid)))) throw new NotFoundException();
+    this.lead(response, id);
+  }
+
+  /** The trust opens nothing until a background worker fetched the keys of the issuer. */
+  @Post(':client_id/trust')
+  async addTrust(
+    @Me() me: SignedIn,
+    @Param() { client_id: id }: Param,
+    @Body() body: Fields,
+    @Res() response: Response,
+  ): Promise<void> {
+    const application = await this.own(me, id);
+    const { fields, errors } = await readFields(NewTrustDto, body);
+    if (errors) return this.showOne(application, response, { errors, typed: body });
+    const { issuer, subject } = fields;
+    const faults = trustFaults(issuer, subject, this.settings.baseUrl);
+    if (faults) return this.showOne(application, response, { errors: faults, typed: body });
+    try {
+      const trust = { issuer, subject, audience: null, insecure: false, given: false, keys: null };
+      await this.trusts.asPerson(me).add(id, trust);
+    } catch (error) {
+      if (!(error instanceof CredentialNotAdded)) throw error;
+      return this.showOne(application, response, { errors: { issuer: error.message }, typed: body });
+    }
+    this.lead(response, id);
+  }
+
+  @Post(':client_id/trust/remove')
+  async removeTrust(
+    @Me() me: SignedIn,
+    @Param() { client_id: id }: Param,
+    @Body() { trust }: Fields,
+    @Res() response: Response,
+  ): Promise<void> {
+    await this.own(me, id);
+    if (!(await this.trusts.asPerson(me).remove(id, idOf(String(trust))))) throw new NotFoundException();
     this.lead(response, id);
   }
 
@@ -210,14 +244,16 @@ export class ApplicationsController {
     sendPage(response, 'applications', content, refused ? 400 : 200);
   }
 
-  private showOne(application: Application, response: Response, refused?: Refused): void {
+  private async showOne(application: Application, response: Response, refused?: Refused): Promise<void> {
+    const { workspaceId, clientId } = application;
+    const trusts = await this.trusts.asPerson({ workspaceId, personId: '' }).list(clientId);
     const limits = RATE_CLASSES.map((rateClass) => ({
       rateClass,
       isOwn: application.limits[rateClass] !== undefined,
       inForce: formatRateLimit(application.limits[rateClass] ?? this.settings.rateLimits[rateClass]),
     }));
     const typed = { scopes: application.scopes, ...refused?.typed };
-    const content = { application, limits, scopes: SCOPES, once: randomUUID(), ...shown(refused), typed };
+    const content = { application, trusts, limits, scopes: SCOPES, once: randomUUID(), ...shown(refused), typed };
     sendPage(response, 'application', { title: application.name, ...content }, refused ? 400 : 200);
   }
 
@@ -238,23 +274,4 @@ export class ApplicationsController {
 
 interface Param {
   readonly client_id: string;
-}
-
-const shown = (refused: Refused | undefined) => ({ errors: refused?.errors ?? {}, typed: refused?.typed ?? {} });
-
-function readLimits(
-  fields: LimitsDto,
-):
-  | { readonly limits: Partial<Record<RateClass, RateLimit>>; readonly errors: null }
-  | { readonly limits: null; readonly errors: FieldErrors } {
-  const limits: Partial<Record<RateClass, RateLimit>> = {};
-  const errors: Record<string, string> = {};
-  for (const rateClass of RATE_CLASSES) {
-    const text = fields[rateClass];
-    if (text === undefined) continue;
-    const limit = parseRateLimit(text);
-    if (limit) limits[rateClass] = limit;
-    else errors[rateClass] = 'Write the requests per minute, a slash and the burst, such as 20/40.';
-  }
-  return Object.keys(errors).length === 0 ? { limits, errors: null } : { limits: null, errors };
 }

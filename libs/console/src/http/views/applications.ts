@@ -67,6 +67,21 @@ export const APPLICATION = `<% layout('@frame') %>
 <%~ include('@error', { ...it, name: 'jwk' }) %></div>
 <button class="plain">Add key</button>
 </form>
+<h2>Trusted issuers</h2>
+<p>A token of a CI system or cluster proves the program, without any secret.</p>
+<% if (it.trusts.length > 0) { %><div class="table"><table class="stacked">
+<thead><tr><th scope="col">Issuer</th><th scope="col">Subject</th><th scope="col">State</th><th scope="col">Change</th></tr></thead><tbody>
+<% for (const one of it.trusts) { %><tr><td><%= one.issuer %></td><td data-label="Subject"><%= one.subject %></td>
+<td data-label="State"><%= one.state %> <%= one.failure %></td>
+<td><form method="post" action="/applications/<%= it.application.clientId %>/trust/remove"><%~ include('@fields', it) %><input type="hidden" name="trust" value="<%= one.id %>"><button class="bad">Remove trust<span class="hidden"> in <%= one.subject %></span></button></form></td></tr><% } %>
+</tbody></table></div><% } %>
+<form method="post" action="/applications/<%= it.application.clientId %>/trust" class="fields"><%~ include('@fields', it) %>
+<% for (const [name, label, hint] of [['issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.'], ['subject', 'Subject', 'Exactly, or a prefix that ends in :* or /*, such as repo:acme/deploy:*.']]) { %>
+<div class="field"><label for="<%= name %>"><%= label %> <span class="hint"><%= hint %></span></label>
+<input id="<%= name %>" name="<%= name %>" value="<%= it.typed[name] %>" required<%~ include('@invalid', { ...it, name }) %>>
+<%~ include('@error', { ...it, name }) %></div><% } %>
+<button class="plain">Add trust</button>
+</form>
 <form method="post" action="/applications/<%= it.application.clientId %>/rotate-secret" class="fields"><%~ include('@fields', it) %>
 <input type="hidden" name="once" value="<%= it.once %>">
 <div class="field"><label for="overlap">Old secret <span class="hint">How long it is still accepted beside the new one.</span></label>

@@ -1,0 +1,39 @@
+import { issuerFault, subjectFault } from '#libs/auth/operators';
+import { RATE_CLASSES, type RateClass, type RateLimit, parseRateLimit } from '#libs/kernel';
+import type { LimitsDto } from './application.dto';
+import type { FieldErrors } from './read-fields';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Errors beside the fields of a form, and what was typed. */
+export interface Refused {
+  readonly errors: FieldErrors;
+  readonly typed: Fields;
+}
+
+export const shown = (refused: Refused | undefined) => ({ errors: refused?.errors ?? {}, typed: refused?.typed ?? {} });
+
+/** Reads limits as people write them, such as 20/40. */
+export function readLimits(
+  fields: LimitsDto,
+):
+  | { readonly limits: Partial<Record<RateClass, RateLimit>>; readonly errors: null }
+  | { readonly limits: null; readonly errors: FieldErrors } {
+  const limits: Partial<Record<RateClass, RateLimit>> = {};
+  const errors: Record<string, string> = {};
+  for (const rateClass of RATE_CLASSES) {
+    const text = fields[rateClass];
+    if (text === undefined) continue;
+    const limit = parseRateLimit(text);
+    if (limit) limits[rateClass] = limit;
+    else errors[rateClass] = 'Write the requests per minute, a slash and the burst, such as 20/40.';
+  }
+  return Object.keys(errors).length === 0 ? { limits, errors: null } : { limits: null, errors };
+}
+
+/** Returns what is wrong with a trust, or null. */
+export function trustFaults(issuer: string, subject: string, baseUrl: string): FieldErrors | null {
+  const [ofIssuer, ofSubject] = [issuerFault(issuer, baseUrl, false), subjectFault(subject)];
+  if (ofIssuer === null && ofSubject === null) return null;
+  return { ...(ofIssuer ? { issuer: ofIssuer } : {}), ...(ofSubject ? { subject: ofSubject } : {}) };
+}
