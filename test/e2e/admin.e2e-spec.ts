@@ -264,6 +264,13 @@ describe('admin', () => {
       expect(documentOf(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({
         unchanged: first['read'],
       });
+      const { rows } = await database.admin.query<{ days: number; former: number }>(
+        `SELECT (SELECT count(*) FROM day_count WHERE workspace_id = demo.id)::int AS days,
+                (SELECT count(*) FROM asset_version WHERE workspace_id = demo.id)::int AS former
+           FROM workspace AS demo WHERE slug = 'demo'`,
+      );
+      expect(rows[0]?.days).toBe(90);
+      expect(rows[0]?.former).toBeGreaterThan(300);
     });
 
     it('refuses the demo in production, in a workspace in use, and in one that does not exist', async () => {

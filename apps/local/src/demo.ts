@@ -5,7 +5,7 @@ import { type DynamicModule, Global, type INestApplicationContext, Module } from
 import { NestFactory } from '@nestjs/core';
 import { Applications, AuthOperatorModule, type Workspace, Workspaces } from '#libs/auth/operators';
 import { ConsoleOperatorModule, NoSuchPerson, People, PersonThere } from '#libs/console/operators';
-import { DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory/operators';
+import { DemoHistory, DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory/operators';
 import { DatabaseModule, migrate } from '#libs/platform/database';
 import { Settings } from '#libs/platform/config';
 import type { KeptCredentials } from './credentials-file';
@@ -73,7 +73,10 @@ async function demoWorkspace(context: INestApplicationContext, place: DemoPlace)
   await workspaces.create('demo', 'Demo');
   const workspace = await workspaces.findBySlug('demo');
   if (workspace === null) throw new Error('The demo workspace went away while it was filled.');
+  const history = context.get(DemoHistory);
+  const isNew = await history.isEmpty(workspace.id);
   await loadInTurn(context.get(DemoService), workspace, place);
+  if (isNew) await history.make(workspace.id);
   rmSync(unfinished, { force: true });
   return workspace;
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditOperatorModule } from '#libs/audit/operators';
+import { DemoHistory } from './history/typeorm/demo-history';
 import { HistoryErasure } from './history/typeorm/history-erasure';
 import { RemovedAssets } from './changes/typeorm/removed-assets';
 import { DemoService } from './imports/application/demo.service';
@@ -29,6 +30,7 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
         new DemoService(imports, tagKeys, (name) => MapLibrary.ofDemo().load(name)),
       inject: [ImportsService, TagKeyRepository],
     },
+    DemoHistory,
     HistoryErasure,
     ImportsService,
     OtherInventory,
@@ -42,6 +44,7 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
     AssetCounters,
     AssetRekey,
     DemoService,
+    DemoHistory,
     HistoryErasure,
     ImportRuns,
     ImportsService,

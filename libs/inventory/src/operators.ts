@@ -1,5 +1,6 @@
 export { AssetCounters, type CounterDifference, type ValueDifference } from './assets/typeorm/asset-counters';
 export { RemovedAssets } from './changes/typeorm/removed-assets';
+export { DemoHistory } from './history/typeorm/demo-history';
 export { HistoryErasure } from './history/typeorm/history-erasure';
 export { DemoService } from './imports/application/demo.service';
 export { type ImportOptions, ImportsService } from './imports/application/imports.service';

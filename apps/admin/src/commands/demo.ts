@@ -22,6 +22,9 @@ export function demoCommand(): Command {
   return group;
 }
 
+/** The larger ones would take minutes. */
+const HAVE_PAST: readonly DemoSize[] = ['S', 'M'];
+
 interface LoadOptions extends CommonOptions {
   readonly workspace: string;
   readonly size: DemoSize;
@@ -35,16 +38,21 @@ async function load({ workspace, size, yesIntoProduction, ...options }: LoadOpti
   }
   const { operate, workspaceOf } = await import('../operator.js');
   const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
-  const { DemoService, InventoryOperatorModule, OtherInventory } = await import('#libs/inventory/operators');
+  const { DemoHistory, DemoService, InventoryOperatorModule, OtherInventory } =
+    await import('#libs/inventory/operators');
   const report = await operate([AuthOperatorModule, InventoryOperatorModule], async (operator) => {
     if (workspace === WORKSPACE.slug) await operator.get(Workspaces).create(workspace, WORKSPACE.name);
     const { id } = await workspaceOf(operator, workspace);
     if (await operator.get(OtherInventory).exists(id)) {
       throw new CommandFailed(`The workspace "${workspace}" holds more than the demo. Name one of its own.`);
     }
-    return operator.withProgress('assets', (show) =>
+    const history = operator.get(DemoHistory);
+    const isNew = await history.isEmpty(id);
+    const loaded = await operator.withProgress('assets', (show) =>
       operator.get(DemoService).load(id, size, ({ done, total }) => show(done, done / total)),
     );
+    if (isNew && HAVE_PAST.includes(size)) await history.make(id);
+    return loaded;
   });
   const { read, created, updated, unchanged } = report;
   const text = (): Promise<string> => card({ workspace, size, read, created, updated, unchanged });

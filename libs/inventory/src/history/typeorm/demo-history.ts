@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
+import { Database } from '#libs/platform/database';
+
+const DAYS = 90;
+const DAY_MS = 86_400_000;
+
+const IS_EMPTY = 'SELECT NOT EXISTS (SELECT FROM change_set WHERE workspace_id = $1) AS empty';
+/** Everything that the import made was there when the history began. */
+const MOVE_BACK = [
+  'DELETE FROM asset_version WHERE workspace_id = $1',
+  'UPDATE asset SET updated_at = $2 WHERE workspace_id = $1',
+  'UPDATE change_set SET changed_at = $2 WHERE workspace_id = $1',
+  'UPDATE change_head SET changed_at = $2 WHERE workspace_id = $1',
+  'UPDATE history_horizon SET begins_at = $2 WHERE workspace_id = $1',
+];
+/** Each asset but employees changes once, on a day that its externalId decides. $4 the day. */
+const CHANGE = `
+  UPDATE asset SET change_id = $2, updated_at = $3, version = version + 1
+   WHERE workspace_id = $1 AND facet IS NOT NULL AND sub_key <> 15 AND abs(hashtext(external_id)) % ${DAYS} = $4`;
+/** Until then it had no owner, no description or no classification, and a computer no encrypted disk. $2 the set. */
+const WAS = `
+  UPDATE asset_version SET document = document || CASE asset_id % 3
+      WHEN 0 THEN jsonb_build_object('owner_id', NULL, 'owner_source', NULL, 'facet', (document->>'facet')::int & ~2)
+      WHEN 1 THEN jsonb_build_object('description', NULL, 'facet', (document->>'facet')::int & ~1)
+      ELSE jsonb_build_object('classification', 0, 'facet', (document->>'facet')::int & 3) END
+    || CASE WHEN document->>'posture' IS NULL THEN '{}' ELSE jsonb_build_object('posture',
+         (document->>'posture')::int - 9 * ((document->>'posture')::int / 9 % 3) + 9) END
+   WHERE workspace_id = $1 AND to_change = $2`;
+const MOVE_TICKET = [
+  'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 AND id = $2',
+  'UPDATE change_head SET changed_at = $3 WHERE workspace_id = $1 AND $2::bigint IS NOT NULL',
+];
+const COUNT_DAY = `
+  INSERT INTO day_count (workspace_id, day, assets, computers)
+  SELECT $1::uuid, $2::date, asset_counts_at($1, $3), computer_counts_at($1, $3) ON CONFLICT DO NOTHING`;
+
+/** Makes up a past for the demo: the one writer of former states and of past times that is no change of today. */
+@Injectable()
+export class DemoHistory {
+  constructor(private readonly database: Database) {}
+
+  /** Whether nothing was ever in the workspace. */
+  async isEmpty(workspaceId: WorkspaceId): Promise<boolean> {
+    const [row] = await this.database.inTenant({ workspaceId }, (manager) =>
+      manager.query<{ empty: boolean }[]>(IS_EMPTY, [workspaceId]),
+    );
+    return row?.empty === true;
+  }
+
+  /** Gives what was just loaded a past of ninety days, in one transaction. */
+  async make(workspaceId: WorkspaceId, now = Date.now()): Promise<void> {
+    const today = Math.floor(now / DAY_MS) * DAY_MS;
+    const timeOf = (day: number): Date => new Date(today + (day - DAYS) * DAY_MS);
+    await this.database.inTenant({ workspaceId }, async (manager) => {
+      for (const statement of MOVE_BACK) {
+        await manager.query(statement, statement.includes('$2') ? [workspaceId, timeOf(0)] : [workspaceId]);
+      }
+      const { text, values } = takeTicket(workspaceId, { type: 'IMPORT' });
+      for (let day = 1; day < DAYS; day += 1) {
+        // At work, and so before the day ends.
+        const time = new Date(timeOf(day).getTime() + DAY_MS / 2);
+        const [set] = await manager.query<{ id: string }[]>(`SELECT ${NEW_CHANGE_SET_ID} AS id`);
+        await manager.query(CHANGE, [workspaceId, set?.id, time, day]);
+        await manager.query(WAS, [workspaceId, set?.id]);
+        await manager.query(text, [...values]);
+        for (const statement of MOVE_TICKET) await manager.query(statement, [workspaceId, set?.id, time]);
+      }
+      for (let day = 0; day < DAYS; day += 1) {
+        const end = new Date(timeOf(day + 1).getTime() - 1);
+        await manager.query(COUNT_DAY, [workspaceId, timeOf(day).toISOString().slice(0, 10), end]);
+      }
+    });
+  }
+}
