@@ -62,4 +62,12 @@ describe('A guide rendered from Markdown', () => {
 
     expect(sections.map(({ id }) => id)).toEqual(['when-a-token-is-refused-401', 'codes', 'codes-1']);
   });
+
+  it('draws a trend from its days and numbers', () => {
+    const { html } = renderGuide('# T\n\n```trend Owned < all\n2026-11-01,0\n2026-11-02,40\n```\n', 'docs/errors.md');
+
+    expect(html).toContain('<polyline points="36.0,164.0 604.0,36.0"');
+    expect(html).toContain('aria-label="Owned &lt; all"');
+    for (const shown of ['2026-11-01', '2026-11-02', '>40<', '>0<']) expect(html).toContain(shown);
+  });
 });

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { GUIDES, PROGRAM } from './guide-list';
+import { trendChart } from './trend-chart';
 
 export interface Heading {
   readonly id: string;
@@ -62,7 +63,8 @@ Object.assign(markdown.renderer.rules, {
   table_close: () => '</table></div>\n',
   fence: (tokens: Token[], place: number, _options: unknown, environment: Environment) => {
     const { info = '', content = '' } = tokens[place] ?? {};
-    const [language = ''] = info.split(' ');
+    const [language = '', ...title] = info.split(' ');
+    if (language === 'trend') return trendChart(title.join(' '), content);
     const name = LANGUAGES[language] ?? 'Text';
     return (
       `<figure class="code" data-language="${name}"><figcaption>${name}</figcaption>` +
