@@ -95,6 +95,18 @@ describe('The pages of the console', () => {
     expect([wrong.status, wrong.text.includes('hasOwner must be true or false')]).toEqual([400, true]);
   });
 
+  it('find the assets whose owner has left', async () => {
+    const { id } = await api.arrange.anAsset(ours.id, { type: 'EMPLOYEE', visibility: 'DELETED' });
+    await api.arrange.anAsset(ours.id, { name: 'left behind', ownerId: id });
+
+    const { text } = await viewer.get('/inventory?ownerVisible=false');
+
+    expect([text.includes('1 assets'), text.includes('left behind'), text.includes('Ada Okafor')]).toEqual([
+      ...[true, true, false],
+    ]);
+    expect(text).toMatch(/<option value="false" selected>no: owner gone/);
+  });
+
   it('leave empty fields of a form out of the address, and join ticked boxes', async () => {
     const [list, boxes] = [
       await viewer.get('/inventory?categoryKey=&hasOwner=true&name='),
@@ -116,7 +128,7 @@ describe('The pages of the console', () => {
       path = /href="([^"]*pageCursor[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
     }
 
-    expect(seen.size).toBe(4);
+    expect(seen.size).toBe(5);
   });
 
   it('show what an update changed, and who made it, in history and audit', async () => {

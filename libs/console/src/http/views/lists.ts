@@ -14,6 +14,7 @@ export const INVENTORY = `<% layout('@frame') %>
 <form method="get" action="/inventory" class="filters">
 ${select('categoryKey', 'Category', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
 ${select('hasOwner', 'Owner', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
+${select('ownerVisible', 'Owner is an employee', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
 ${select('classification', 'Classification', `[['', 'any'], ...it.classifications.map((one) => [one, one])]`)}
 ${text('name', 'Name, exactly')}
 ${text('tagKey', 'Tag')}

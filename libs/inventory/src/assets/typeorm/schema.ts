@@ -26,6 +26,16 @@ const WRITTEN = [
   ...['api_set', 'version', 'change_id', 'updated_at'],
 ].join(', ');
 
+const SHARED_GRANTS: SchemaPart['grants'] = [
+  { function: 'tag_key_named' },
+  { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
+  { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
+  ...[
+    ...['tag_key', 'asset_version', 'computer', 'facet_count', 'tag_count', 'source_count'],
+    ...['visible_owner', 'former_asset', 'former_owner', 'known_owner', 'asset_place', 'hidden_employee'],
+  ].map((table) => ({ table, privileges: 'SELECT' })),
+];
+
 export const inventorySchema: SchemaPart = {
   entities: [
     TagKeyRow,
@@ -57,32 +67,7 @@ export const inventorySchema: SchemaPart = {
     HistoryViews1780000000098,
     HiddenEmployees1780000000125,
   ],
-  grants: [
-    { function: 'mark_empty_change_sets' },
-    { function: 'tag_key_named' },
-    { table: 'tag_key', privileges: 'SELECT' },
-    { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
-    { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
-    { table: 'asset_version', privileges: 'SELECT' },
-    { table: 'computer', privileges: 'SELECT' },
-    { table: 'facet_count', privileges: 'SELECT' },
-    { table: 'tag_count', privileges: 'SELECT' },
-    { table: 'source_count', privileges: 'SELECT' },
-    { table: 'visible_owner', privileges: 'SELECT' },
-    { table: 'former_asset', privileges: 'SELECT' },
-    { table: 'former_owner', privileges: 'SELECT' },
-    { table: 'known_owner', privileges: 'SELECT' },
-    { table: 'asset_place', privileges: 'SELECT' },
-    { table: 'hidden_employee', privileges: 'SELECT' },
-  ],
+  grants: [{ function: 'mark_empty_change_sets' }, ...SHARED_GRANTS],
   // The console reads and writes what the API does.
-  consoleGrants: [
-    { function: 'tag_key_named' },
-    { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
-    { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
-    ...[
-      ...['tag_key', 'asset_version', 'computer', 'facet_count', 'tag_count', 'source_count'],
-      ...['visible_owner', 'former_asset', 'former_owner', 'known_owner', 'asset_place'],
-    ].map((table) => ({ table, privileges: 'SELECT' })),
-  ],
+  consoleGrants: SHARED_GRANTS,
 };
