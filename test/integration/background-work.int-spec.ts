@@ -6,7 +6,7 @@ const namesOf = (works: readonly unknown[]) => works.map((work) => (work as Repe
 describe('An instance', () => {
   afterAll(() => jest.restoreAllMocks());
 
-  it('seals, purges, marks empty change sets, looks at imports, reads its three kinds of keys again and fetches those of trusted issuers, until it stops', async () => {
+  it('seals, purges, marks empty change sets, looks after the history and at imports, reads its three kinds of keys again and fetches those of trusted issuers, until it stops', async () => {
     const begun = jest.spyOn(RepeatedWork.prototype, 'onApplicationBootstrap');
     const ended = jest.spyOn(RepeatedWork.prototype, 'beforeApplicationShutdown');
 
@@ -14,7 +14,7 @@ describe('An instance', () => {
 
     const works = namesOf(begun.mock.contexts);
     expect(works).toEqual([
-      ...['AuditSealer', 'EmptyChangeSets', 'IdempotencyPurge', 'ImportWatch'],
+      ...['AuditSealer', 'EmptyChangeSets', 'HistoryWork', 'IdempotencyPurge', 'ImportWatch'],
       ...['KeyRereading', 'KeyRereading', 'KeyRereading', 'TrustedKeyWatch'],
     ]);
     await app.stop();
