@@ -64,7 +64,9 @@ describe('The console', () => {
       const opened = [await browser.get(path), await browser.get(path)];
       const used = await browser.post(path, opened[0]?.fields() ?? {});
       const again = await console.browser().post(path, opened[0]?.fields() ?? {});
+      const empty = await fetch(`${console.origin}${path}`, { method: 'POST' });
 
+      expect(empty.status).toBe(403);
       expect(opened.map(({ status }) => status)).toEqual([200, 200]);
       expect([used.status, used.headers.get('location'), again.status]).toEqual([303, '/', 403]);
       expect(again.headers.getSetCookie()).toEqual([]);
@@ -246,6 +248,22 @@ describe('The console', () => {
       expect((await browser.get('/')).status).toBe(200);
     });
 
+    it('that made a secret makes nothing after a way to another workspace and back', async () => {
+      const theirs = await console.aWorkspace('There and back');
+      const person = ['--email', 'back@example.com', '--name', 'Back', '--role', 'admin'];
+      await console.admin('people', 'add', '--workspace', theirs.slug, ...person);
+      const browser = await console.signIn(ours.slug, 'admin', 'back@example.com');
+      const form = (await browser.get('/applications')).fields('/applications');
+      const send = () => browser.post('/applications', { ...form, name: 'Once', scopes: 'inventory:read' });
+      const first = await send();
+
+      for (const to of [theirs.id, ours.id]) await browser.submit('/workspaces', '/workspaces', { to });
+      const again = await send();
+
+      expect([first.status, again.status]).toEqual([200, 303]);
+      expect((await browser.get('/applications')).text.match(/>Once</g)).toHaveLength(1);
+    });
+
     it('cannot lead to a workspace of others', async () => {
       const foreign = await console.aWorkspace('Foreign');
       const browser = await console.signIn(ours.slug, 'admin');
@@ -285,6 +303,19 @@ describe('The console', () => {
       await expect(
         console.admin('people', 'remove', '--workspace', slug, personId, '--yes-last-admin'),
       ).resolves.toMatchObject({ state: 'removed' });
+    });
+
+    it('is the last one although another one was added who can no longer sign in', async () => {
+      const { slug } = await console.aWorkspace();
+      const last = await console.signIn(slug, 'admin');
+      const closed = ['--email', `closed@${slug}.example`, '--name', 'Closed', '--role', 'admin'];
+      const { id } = await console.admin('people', 'add', '--workspace', slug, ...closed);
+      await console.database.admin.query(`UPDATE person SET added_at = now() - interval '15 days' WHERE id = $1`, [id]);
+
+      const kept = await last.submit('/people', `/people/${last.personId}/remove`);
+      const removed = await last.submit('/people', `/people/${String(id)}/remove`);
+
+      expect([kept.status, removed.status]).toEqual([409, 303]);
     });
   });
 

@@ -88,12 +88,13 @@ export class SignInController {
   @Access('anyone')
   async useLink(
     @Param() { token }: { token: string },
-    @Body() { csrf }: Record<string, unknown>,
+    @Body() body: Readonly<Record<string, unknown>> | undefined,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     if (!linksWork(this.settings, request)) throw new NotFoundException();
     await this.limit.assertBelow(request, response);
+    const csrf = body?.['csrf'];
     if (typeof csrf !== 'string' || !isSame(csrf, linkTokenOf(token))) throw new ForbiddenException(REFUSED);
     const person = await this.people.useLink(token);
     if (!person) {

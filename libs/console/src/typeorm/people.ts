@@ -173,7 +173,10 @@ export class People {
     });
   }
 
-  /** Locks all administrators and the person, in one order: of two changes one sees what the other one did. */
+  /**
+   * Locks all administrators and the person, in one order: of two changes one sees what the other one did. One who is closed
+   * cannot sign in, so does not count.
+   */
   private async lockAdministrators(
     manager: EntityManager,
     workspaceId: WorkspaceId,
@@ -188,8 +191,9 @@ export class People {
       .getMany();
     const person = locked.find((one) => one.id === id);
     if (!person) return null;
-    const admins = locked.filter(({ role, removed_at: removedAt }) => role === 'admin' && removedAt === null);
-    return Object.assign(person, { isLastAdmin: admins.length === 1 && admins[0]?.id === id });
+    const isAdmin = person.role === 'admin' && person.removed_at === null;
+    const others = locked.filter((one) => one.id !== id && one.role === 'admin' && stateOf(one) === 'open');
+    return Object.assign(person, { isLastAdmin: isAdmin && others.length === 0 });
   }
 
   private async insert(manager: EntityManager, workspaceId: WorkspaceId, person: Partial<PersonRow>): Promise<string> {

@@ -149,7 +149,10 @@ export class Sessions {
     );
   }
 
-  /** Moves the session to another workspace of the person, with the same secret and age. Returns the new cookie. */
+  /**
+   * Moves the session to another workspace of the person, with the same secret and age, and with what its forms made: after
+   * a way back, a form that is sent again still makes nothing. Returns the new cookie.
+   */
   async move(from: SignedIn, to: Membership): Promise<string> {
     const digest = digestOf(from.secret);
     const session = await this.database.inTenant(from, async (manager) => {
@@ -158,7 +161,8 @@ export class Sessions {
       await manager.delete(ConsoleSessionRow, place);
       return found;
     });
-    const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, created_at: session.created_at };
+    const { created_at, made } = session;
+    const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, created_at, made };
     await this.database.inTenant(to, (manager) => manager.insert(ConsoleSessionRow, moved));
     return cookieOf({ workspaceId: to.workspaceId, secret: from.secret });
   }
