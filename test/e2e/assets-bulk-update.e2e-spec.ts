@@ -282,7 +282,9 @@ describe('PATCH /v1/inventory/assets', () => {
       const faults = async (ownerEmail: unknown, headers = {}): Promise<string[]> =>
         faultsOf(await client.patch(`${BULK}/${id}`, { ownerEmail }, headers));
 
-      expect((await client.patch(`${BULK}/${id}`, { ownerEmail: '\n ADA.lovelace@example.com ' })).body).toMatchObject({
+      expect(
+        (await client.patch(`${BULK}/${id}`, { ownerEmail: `\n ADA.lovelace@example.com${' '.repeat(300)}` })).body,
+      ).toMatchObject({
         ownerId: mine.id,
         ownerSource: 'API',
       });

@@ -244,6 +244,11 @@ describe('The console', () => {
 
       expect(switched.status).toBe(303);
       expect((await browser.get('/')).text).toContain('Theirs');
+      const { rows } = await console.database.admin.query(
+        `SELECT count(*)::int AS events FROM audit_event WHERE workspace_id = $1 AND action = 'person.signed_in'`,
+        [theirs.id],
+      );
+      expect(rows).toEqual([{ events: 1 }]);
       expect((await browser.post('/sign-out', before)).status).toBe(409);
       expect((await browser.get('/')).status).toBe(200);
     });

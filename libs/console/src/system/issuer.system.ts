@@ -46,11 +46,12 @@ export class Issuer {
     const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
     const tokens = await authorizationCodeGrant(configuration, new URL(callback, this.settings.console.url), checks);
     const claims = tokens.claims();
-    if (!claims) throw new Error('there is no id token');
+    // openid-client takes the tokens of every tenant of an issuer for many, whose accounts are not one set.
+    if (claims?.iss !== configuration.serverMetadata().issuer) throw new Error('the id token is of another issuer');
     // Many issuers tell the address only here.
     const hasMore = claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
     const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-    const { email, email_verified: isVerified } = { ...more, ...claims } as Record<string, unknown>;
+    const { email, email_verified: isVerified } = (hasMore ? more : claims) as Record<string, unknown>;
     const verifiedEmail = typeof email === 'string' && isVerified === true ? email : null;
     return { issuer: this.known.issuer, subject: claims.sub, verifiedEmail };
   }

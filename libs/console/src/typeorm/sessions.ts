@@ -5,6 +5,7 @@ import { type WorkspaceId, isUuid, workspaceId as toWorkspaceId } from '#libs/ke
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { Account, Membership, Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
+import type { EntityManager } from 'typeorm';
 import { ConsoleSessionRow } from './console-session.row';
 import { digestOf } from './people';
 
@@ -72,12 +73,7 @@ export class Sessions {
         .execute();
       const session = { workspace_id: workspaceId, digest: digestOf(secret), person_id: personId };
       await manager.insert(ConsoleSessionRow, session);
-      const act = { action: 'person.signed_in', actor: { type: 'OPERATOR' } } as const;
-      await this.audit
-        .asPerson(personId)
-        .record(workspaceId, { ...act, target: { type: 'PERSON', id: personId } }, (text, values) =>
-          manager.query(text, values),
-        );
+      await this.recordSignIn(manager, workspaceId, personId);
     });
     return cookieOf({ workspaceId, secret });
   }
@@ -163,8 +159,21 @@ export class Sessions {
     });
     const { created_at, made } = session;
     const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, created_at, made };
-    await this.database.inTenant(to, (manager) => manager.insert(ConsoleSessionRow, moved));
+    await this.database.inTenant(to, async (manager) => {
+      await manager.insert(ConsoleSessionRow, moved);
+      await this.recordSignIn(manager, to.workspaceId, to.personId);
+    });
     return cookieOf({ workspaceId: to.workspaceId, secret: from.secret });
+  }
+
+  /** Each workspace's audit tells of those who came in, by a sign-in or by a switch. */
+  private async recordSignIn(manager: EntityManager, workspaceId: WorkspaceId, personId: string): Promise<void> {
+    const act = { action: 'person.signed_in', actor: { type: 'OPERATOR' } } as const;
+    await this.audit
+      .asPerson(personId)
+      .record(workspaceId, { ...act, target: { type: 'PERSON', id: personId } }, (text, values) =>
+        manager.query(text, values),
+      );
   }
 }
 

@@ -63,7 +63,7 @@ function toPatch(sent: AssetMetadataPatchDto, mediaType: JsonMediaType, place: P
   const fields = Object.fromEntries(Object.entries(others).filter(([, value]) => isSent(value))) as SentPatch;
   return {
     ...fields,
-    ...(isSent(ownerEmail) && (ownerEmail === null ? { ownerId: null } : { ownerEmail: ownerEmail.trim() })),
+    ...(isSent(ownerEmail) && (ownerEmail === null ? { ownerId: null } : { ownerEmail })),
     ...(isSent(tags) && { tags: (tags ?? []).map(({ key }) => key) }),
   };
 }

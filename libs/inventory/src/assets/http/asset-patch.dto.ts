@@ -1,3 +1,4 @@
+import { Transform } from 'class-transformer';
 import { Choice, Flag, NestedList, ReadOnlyMembers, STORABLE, Text, Uuid } from '#libs/platform/input';
 import { ApiObject } from '#libs/platform/openapi';
 import type { Classification } from '../domain/asset';
@@ -61,6 +62,7 @@ export class GovernancePatchDto {
   })
   ownerId?: string | null;
 
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
   @Text({
     nullable: true,
     pattern: STORABLE,

@@ -13,7 +13,7 @@ import { AssetMetadataMergePatchDto, AssetMetadataPatchDto, GovernancePatchDto }
 })
 export class BulkPatchDto extends GovernancePatchDto {
   @Refused({
-    reason: 'cannot be updated in bulk.',
+    reason: 'cannot be updated in bulk',
     description: 'Must be absent or null: tags cannot be updated in bulk.',
     example: null,
   })
