@@ -92,7 +92,7 @@ async function converted(contract: object): Promise<Collection> {
 }
 
 /** The name of the variable for an id: `assetId` for `v1/inventory/assets/:id`. */
-export const idVariableOf = (path: string): string => path.replace(/^.*?([^/]+)s(\/:id)?$/, '$1Id');
+export const idVariableOf = (path: string): string => path.replace(/^.*?([^/]+)s(\/:id(\/history)?)?$/, '$1Id');
 
 function finish(item: Item, ids: Set<string>): void {
   const { request } = item;
