@@ -120,9 +120,9 @@ function textOf({ format, pattern, minLength = 0, maxLength = 100 }: Schema): fc
       fc.uuid(),
       fc.uuid().map((id) => id.toUpperCase()),
     );
-  if (format === 'date-time') {
+  if (format === 'date-time' || format === 'date') {
     const date = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
-    return date.map((time) => time.toISOString());
+    return date.map((time) => time.toISOString().slice(0, format === 'date' ? 10 : undefined));
   }
   // Any code point, even U+0000: `binary` excludes only lone surrogates.
   const any = fc.string({ unit: 'binary', minLength, maxLength });
