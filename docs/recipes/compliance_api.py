@@ -37,7 +37,7 @@ ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 900
 TIMEOUT_SECONDS = 60
 RENEW_BEFORE_SECONDS = 60
-UPDATES_OF_A_BULK = 100
+ENTRIES_OF_A_BULK = 100
 REFUSED_TOKEN = ("token_superseded", "token_expired", "token_invalid")
 BUSY = ("rate_limited", "idempotency_in_progress", "export_in_progress")
 LOST = (OSError, EOFError, http.client.HTTPException, zlib.error)
@@ -161,17 +161,19 @@ class Api:
 
     def update_many(self, ids: Iterable[str], patch: Json, **options: Any) -> Json:
         """Makes the same change to any number of assets. The options are those of `update_each`."""
-        return self.update_each({id: patch for id in ids}, **options)
+        return self._bulk("ids", list(ids), patch=patch, **options)
 
-    def update_each(self, patches: Mapping[str, Json], key: str | None = None, clear: bool = False, **body: Any) -> Json:
+    def update_each(self, patches: Mapping[str, Json], **options: Any) -> Json:
         """Makes a change of its own to each asset: patches by id, 100 in a request. Returns the sum of the summaries.
 
-        `onlyIf={…}` says what an asset must be like to be changed. `dryRun=True` tries it.
+        `onlyIf={…}` says what an asset must be like, `dryRun=True` tries it; `key` and `clear` are those of `patch`.
         """
-        every = [{"id": id, "patch": patch} for id, patch in patches.items()]
+        return self._bulk("updates", [{"id": id, "patch": patch} for id, patch in patches.items()], **options)
+
+    def _bulk(self, name: str, every: list[Any], key: str | None = None, clear: bool = False, **body: Any) -> Json:
         total: Json = {"successfulUpdates": 0, "failedUpdates": 0, "failures": [], "changes": []}
-        for start in range(0, len(every), UPDATES_OF_A_BULK):
-            body["updates"] = every[start : start + UPDATES_OF_A_BULK]
+        for start in range(0, len(every), ENTRIES_OF_A_BULK):
+            body[name] = every[start : start + ENTRIES_OF_A_BULK]
             summary = self.patch("/v1/inventory/assets", body, key=key and f"{key}/{start}", clear=clear)
             total = {member: total[member] + summary.get(member, []) for member in total}
         return total
@@ -179,10 +181,7 @@ class Api:
     def patch(
         self, path: str, body: Json, key: str | None = None, clear: bool = False, headers: Mapping[str, str] = {}
     ) -> Json:
-        """Sends an update, which is applied once however often it is sent. With `clear` a None clears its field.
-
-        To repeat an update later, pass the same idempotency `key` both times.
-        """
+        """Sends an update, which is applied once for each `key`. With `clear` a None clears its field."""
         media_type = "application/merge-patch+json" if clear else "application/json"
         own = {"Content-Type": media_type, "Idempotency-Key": key or str(uuid.uuid4())}
         return self.call("PATCH", path, body=body, headers={**headers, **own})[0]
@@ -196,7 +195,7 @@ class Api:
         headers: Mapping[str, str] = {},
     ) -> tuple[Json, Mapping[str, str]]:
         """Sends any request. Returns the body and the headers of the response."""
-        data = None if body is None else json.dumps(body).encode()
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         content, answered = self._send(method, self._url(path, parameters), data, headers)
         return json.load(content), answered
 

@@ -182,8 +182,10 @@ patches = {"${first.id}": {"description": "one"}, "${second.id}": {"description"
 print(api.update_each({"${first.id}": {"description": "theirs"}})["successfulUpdates"])
 print([one["code"] for one in api.update_each(patches, onlyIf={"hasDescription": False})["failures"]])
 print([one["id"] for one in api.update_each(patches, dryRun=True)["changes"]] == ["${first.id}"])
-print(api.get("/v1/inventory/assets/${second.id}")["description"])`;
-    expect(await said(code)).toEqual(['1', "['condition_failed']", 'True', 'two']);
+print(api.get("/v1/inventory/assets/${second.id}")["description"])
+page = api.get("/v1/inventory/assets", pageSize=100, categoryKey="CUSTOM")["results"]
+print(api.update_each({asset["id"]: {"description": "\u8cc7" * 500} for asset in page})["successfulUpdates"])`;
+    expect(await said(code)).toEqual(['1', "['condition_failed']", 'True', 'two', '100']);
   });
 
   it('names what the API refused', async () => {
