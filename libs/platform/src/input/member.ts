@@ -58,6 +58,14 @@ export const check = ({ code, isValid, message }: Check): PropertyDecorator =>
     },
   });
 
+/** Limits the number of entries of an array. */
+export const lengthOf = ({ minItems = 0, maxItems }: { readonly minItems?: number; readonly maxItems: number }) =>
+  check({
+    code: 'length',
+    isValid: (value) => (value as unknown[]).length >= minItems && (value as unknown[]).length <= maxItems,
+    message: `must have ${minItems} to ${maxItems} entries`,
+  });
+
 /** The check of entries in class-validator's errors. Its context finds the indexes at fault. */
 export const ENTRIES = 'entries';
 

@@ -1,8 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { Type as ConvertTo } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
-import { lengthOf } from './array-length';
-import { type Member, check, checkEntries, member } from './member';
+import { type Member, check, checkEntries, lengthOf, member } from './member';
 
 /** An object of a body, with the members of a DTO. */
 export const Nested = ({ type, ...options }: Member & { readonly type: Type<object> }): PropertyDecorator =>

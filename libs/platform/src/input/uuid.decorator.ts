@@ -1,7 +1,6 @@
 import { assetId, isUuid } from '#libs/kernel';
 import { Transform } from 'class-transformer';
-import { lengthOf } from './array-length';
-import { type Member, check, checkEntries, fromText, member } from './member';
+import { type Member, check, checkEntries, fromText, lengthOf, member } from './member';
 
 const MAX_IDS = 100;
 
@@ -35,14 +34,13 @@ export const DistinctUuids = (options: Member): PropertyDecorator =>
     }),
   );
 
-/** A list of ids: an array in a body, separated by commas in a query. They become lower case. */
+/** An array of ids in a body. They become lower case. */
 export const Uuids = ({
   example,
   ...options
 }: Member & { readonly minItems: number; readonly maxItems: number }): PropertyDecorator =>
   member(
     { type: 'array', items: { type: 'string', format: 'uuid', example }, ...options },
-    fromText((text) => text.split(',')),
     Transform(({ value }) => (Array.isArray(value) ? value.map(lowered) : (value as unknown))),
     check({ code: 'format', isValid: Array.isArray, message: 'must be an array' }),
     lengthOf(options),
