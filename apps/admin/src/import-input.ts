@@ -8,6 +8,9 @@ const FORMATS = Object.keys({ ndjson: true, json: true, csv: true } satisfies Re
 export const formatOption = (): Option =>
   new Option('--format <format>', 'the format of the files (default: told by name and first bytes)').choices(FORMATS);
 
+export const mapsOption = (): Option =>
+  new Option('--maps <dir>', 'look for maps in this directory before the ready ones');
+
 /** npm runs commands in the project's directory, but relative paths refer to the caller's directory. */
 export function fromCaller(file: string): string {
   const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Format, HideLimit, ImportReport } from '#libs/inventory/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { ErrorFile } from '../error-file';
-import { formatOption, fromCaller, inputFrom, mapOf } from '../import-input';
+import { formatOption, fromCaller, inputFrom, mapOf, mapsOption } from '../import-input';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug } from '../options';
 import { card, print } from '../output';
@@ -35,7 +35,7 @@ export function importCommand(): Command {
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--source <name>', 'the system that the records come from, 1 to 100 bytes', parseSource)
     .option('--map <name|file>', 'read what a tool exports by this map; "maps list" shows the ready ones')
-    .option('--maps <dir>', 'look for maps in this directory before the ready ones')
+    .addOption(mapsOption())
     .addOption(formatOption())
     .option('--dry-run', 'report the result without writing anything')
     .addOption(

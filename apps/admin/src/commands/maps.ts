@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Format } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
-import { formatOption, inputFrom, mapLibrary, mapOf, namedFromCaller } from '../import-input';
+import { formatOption, inputFrom, mapLibrary, mapOf, mapsOption, namedFromCaller } from '../import-input';
 import { type CommonOptions, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { visibleText } from '../visible-text';
@@ -29,8 +29,7 @@ export function mapsCommand(): Command {
   return group;
 }
 
-const withMapsOptions = (command: Command): Command =>
-  withCommonOptions(command).option('--maps <dir>', 'look for maps in this directory before the ready ones');
+const withMapsOptions = (command: Command): Command => withCommonOptions(command).addOption(mapsOption());
 
 async function list(options: MapsOptions): Promise<void> {
   const items = (await mapLibrary(options.maps)).list();
