@@ -181,7 +181,7 @@ describe('The Postgres asset repository', () => {
       const now = new Date('2026-11-02T08:00:00.000Z');
       await api.unitOfWork({ workspaceId: here }, async () => {
         await repository.lock(here, [custom.id], []);
-        await repository.update(here, [applyPatch(custom, patch, now)], author);
+        await repository.update(here, [applyPatch(custom, patch, now, 'API')], author);
       });
       expect(await repository.find(newestOf(here), custom.id)).toEqual({
         ...custom,

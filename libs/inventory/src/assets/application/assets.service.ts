@@ -12,7 +12,7 @@ import {
 } from '#libs/kernel';
 import type { ChangeAuthor } from '#libs/audit';
 import { type Asset, AssetChangedMeanwhile, AssetNotFound, AssetNotWritable } from '../domain/asset';
-import { type AssetFilter, SubKeyInconsistent, isConsistent } from '../domain/asset-filter';
+import { type AssetFilter, refuseInconsistent } from '../domain/asset-filter';
 import { type PatchedAsset, type SentPatch, applyPatch, findNamed, patchFieldsOf } from '../domain/asset-patch';
 import { AssetRepository } from '../domain/asset-repository.port';
 import {
@@ -29,7 +29,7 @@ export class AssetsService {
 
   /** @throws `validation_failed` when `subKey` does not belong to the category named with it */
   async list(scope: ReadScope, filter: AssetFilter, page: PageRequest, expand?: Expand): Promise<Page<Asset>> {
-    if (!isConsistent(filter)) throw new SubKeyInconsistent();
+    refuseInconsistent(filter);
     return this.assets.list(scope, filter, page, expand);
   }
 
@@ -38,7 +38,7 @@ export class AssetsService {
    * @throws `validation_failed` as {@link list} does
    */
   reader(workspaceId: WorkspaceId, filter: AssetFilter, expand?: Expand): (page: PageRequest) => Promise<Page<Asset>> {
-    if (!isConsistent(filter)) throw new SubKeyInconsistent();
+    refuseInconsistent(filter);
     return this.assets.reader(workspaceId, filter, expand);
   }
 

@@ -1,6 +1,6 @@
 import { type AssetId, ValidationFailed } from '#libs/kernel';
 import { type AssetType, ASSET_TYPES, type CategoryKey, type SubKey, categoryOf } from './asset-category';
-import { type Classification, CLASSIFICATIONS } from './asset';
+import { type Classification, CLASSIFICATIONS, type CompleteStatus } from './asset';
 
 /** Filters a list of assets. Members combine with AND; an absent one does not filter. */
 export interface AssetFilter {
@@ -10,7 +10,7 @@ export interface AssetFilter {
   readonly hasDescription?: boolean;
   readonly classification?: Classification;
   /** Another form of `hasOwner`. When the two contradict each other, nothing matches. */
-  readonly completeStatus?: 'COMPLETE' | 'INCOMPLETE';
+  readonly completeStatus?: CompleteStatus;
   readonly categoryKeyAnyOf?: readonly CategoryKey[];
   readonly subKeyAnyOf?: readonly SubKey[];
   readonly classificationAnyOf?: readonly Classification[];
@@ -29,15 +29,17 @@ export interface AssetFilter {
   readonly name?: string;
 }
 
-export class SubKeyInconsistent extends ValidationFailed {
-  constructor() {
-    super([{ parameter: 'subKey', code: 'choice', detail: 'subKey does not belong to categoryKey.' }]);
-  }
-}
-
 /** A `subKey` belongs to exactly one category. Naming another category with it is an error. */
 export function isConsistent({ categoryKey, subKey }: AssetFilter): boolean {
   return categoryKey === undefined || subKey === undefined || categoryOf(subKey) === categoryKey;
+}
+
+/** @throws `validation_failed` when the filter is not consistent */
+export function refuseInconsistent(filter: AssetFilter): void {
+  if (isConsistent(filter)) return;
+  throw new ValidationFailed([
+    { parameter: 'subKey', code: 'choice', detail: 'subKey does not belong to categoryKey.' },
+  ]);
 }
 
 /** Returns the types that can match the filter. */
@@ -71,7 +73,7 @@ export function facetsOf(filter: AssetFilter): Facet[] {
 }
 
 /** The properties that filters other than the category use. */
-export interface Facet {
+interface Facet {
   readonly classification: Classification;
   readonly hasOwner: boolean;
   readonly hasDescription: boolean;

@@ -78,7 +78,7 @@ export interface PatchedAsset {
 }
 
 /** Applies a patch to one asset. `now` becomes the time of the update, and an owner was set by `setBy`. */
-export function applyPatch(asset: Asset, patch: AssetPatch, now: Date, setBy: OwnerSource = 'API'): PatchedAsset {
+export function applyPatch(asset: Asset, patch: AssetPatch, now: Date, setBy: OwnerSource): PatchedAsset {
   const { classification, description, ownerId, tags } = patch;
   const patched: Asset = {
     ...asset,

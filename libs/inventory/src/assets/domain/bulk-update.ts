@@ -49,7 +49,7 @@ export interface FailedUpdate {
 }
 
 /** An asset that a dry run would change. */
-export interface WouldChange {
+interface WouldChange {
   readonly id: AssetId;
   /** The members of the patch that make the difference. */
   readonly fields: readonly PatchField[];

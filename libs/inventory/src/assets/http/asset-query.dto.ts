@@ -10,7 +10,7 @@ import {
   Uuid,
 } from '#libs/platform/input';
 import { StreamedPageQueryDto } from '#libs/platform/pagination';
-import type { Classification } from '../domain/asset';
+import type { Classification, CompleteStatus } from '../domain/asset';
 import type { CategoryKey, SubKey } from '../domain/asset-category';
 import type { AssetFilter } from '../domain/asset-filter';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset.dto';
@@ -64,7 +64,7 @@ export class AssetQueryDto extends StreamedPageQueryDto implements AssetFilter {
     example: 'INCOMPLETE',
     description: '`COMPLETE` is the same as `hasOwner=true`. If the two contradict each other, the page is empty.',
   })
-  completeStatus?: AssetFilter['completeStatus'];
+  completeStatus?: CompleteStatus;
 
   @ChoiceList({
     list: CATEGORY_KEY,

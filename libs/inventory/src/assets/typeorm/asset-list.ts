@@ -12,18 +12,16 @@ import { ASSET_TYPES } from '../domain/asset-category';
 import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
 import {
   ASSET_COLUMNS,
-  EMPLOYEE,
   EXPANDED_ASSET_COLUMNS,
   LAST_CLOUD,
+  emailIs,
   subKeyOf,
+  textIs,
   toAsset,
   toExpandedAsset,
 } from './asset.row';
 
-/** Longer texts are not in the indexes, because no filter asks for them. */
-const isText = (column: string) => ({
-  condition: (value: string) => `(${column} COLLATE "C" = ${value} AND char_length(${column}) <= 256)`,
-});
+const isText = (column: string) => ({ condition: (value: string) => textIs(column, value) });
 
 const tagKeyIs = (value: string): string => `tag_key_id = tag_key_named($1, ${value})`;
 
@@ -62,9 +60,7 @@ export const ASSET_LIST = listOf({
     externalId: { condition: (value) => `external_id = ${value} AND source = ANY (ARRAY${SOURCES})` },
     source: { ...equals('source'), counter: { table: 'source_count', key: 'source' } },
     serialNumber: isText('serial_number'),
-    email: {
-      condition: (value) => `(sub_key = ${EMPLOYEE} AND lower(email) = lower(${value}) AND char_length(email) <= 256)`,
-    },
+    email: { condition: emailIs },
     name: isText('name'),
   },
 });

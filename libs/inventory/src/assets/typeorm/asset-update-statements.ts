@@ -2,7 +2,7 @@ import type { AssetId, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, GATE_IS_OPEN, bind, prepared } from '#libs/platform/database';
 import type { AssetPatch, PatchedAsset, SentPatch } from '../domain/asset-patch';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { EACH_WRITTEN_FIELD, EMPLOYEE, SELECTED } from './asset.row';
+import { EACH_WRITTEN_FIELD, EMPLOYEE, SELECTED, WRITTEN_COLUMNS, emailIs } from './asset.row';
 
 /** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
 const LOCK = prepared(
@@ -32,8 +32,7 @@ const FIND_BY_EMAIL = prepared(
     SELECT wanted.email, public_id FROM jsonb_array_elements_text($2::jsonb) AS wanted (email)
      CROSS JOIN LATERAL (
        SELECT public_id FROM asset
-        WHERE workspace_id = $1 AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL AND char_length(email) <= 256
-          AND lower(email) = lower(wanted.email) LIMIT 2) AS employee`,
+        WHERE workspace_id = $1 AND facet IS NOT NULL AND ${emailIs('wanted.email')} LIMIT 2) AS employee`,
 );
 
 const FIND_TAG_KEYS = prepared(
@@ -103,8 +102,6 @@ export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[]
     ),
   };
 }
-
-const WRITTEN_COLUMNS = EACH_WRITTEN_FIELD.flatMap(([, { columns }]) => columns);
 
 /** Writes all governance fields: the row is locked, so the others hold what they held. */
 const UPDATE = prepared(

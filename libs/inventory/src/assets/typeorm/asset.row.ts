@@ -49,6 +49,14 @@ export const LAST_CLOUD = subKeyOf('CLOUD_OTHER');
 export const COMPUTER = subKeyOf('COMPUTER');
 export const EMPLOYEE = subKeyOf('EMPLOYEE');
 
+/** Longer texts are not in the indexes, because no filter asks for them. */
+export const LONGEST_INDEXED = 256;
+export const textIs = (column: string, value: string): string =>
+  `(${column} COLLATE "C" = ${value} AND char_length(${column}) <= ${LONGEST_INDEXED})`;
+/** An employee with this address, in any letter case. */
+export const emailIs = (value: string): string =>
+  `(sub_key = ${EMPLOYEE} AND lower(email) = lower(${value}) AND char_length(email) <= ${LONGEST_INDEXED})`;
+
 const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'posture', 'facet'] as const;
 
 /** Columns as {@link toAsset} reads them, and the place of each. */
@@ -154,3 +162,4 @@ export const WRITTEN_FIELDS = {
 
 /** The fields with their names, in the order in which an update writes them. */
 export const EACH_WRITTEN_FIELD = Object.entries(WRITTEN_FIELDS) as (readonly [PatchField, WrittenField])[];
+export const WRITTEN_COLUMNS = EACH_WRITTEN_FIELD.flatMap(([, { columns }]) => columns);

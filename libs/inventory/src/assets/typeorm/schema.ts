@@ -2,7 +2,7 @@ import type { SchemaPart } from '#libs/platform/database';
 import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetTagRow } from './asset-tag.row';
 import { AssetVersionRow } from './asset-version.row';
-import { AssetRow, EACH_WRITTEN_FIELD } from './asset.row';
+import { AssetRow, WRITTEN_COLUMNS } from './asset.row';
 import { ComputerRow } from './computer.row';
 import { AssetPlaceRow, FormerAssetRow, FormerOwnerRow, KnownOwnerRow } from './former-asset.row';
 import { FacetCountRow, SourceCountRow } from './counts.row';
@@ -22,7 +22,7 @@ import { HiddenEmployees1780000000125 } from './migrations/1780000000125-hidden-
 
 /** Columns that updates write. */
 const WRITTEN = [
-  ...EACH_WRITTEN_FIELD.flatMap(([, { columns }]) => columns.map(({ column }) => column)),
+  ...WRITTEN_COLUMNS.map(({ column }) => column),
   ...['api_set', 'version', 'change_id', 'updated_at'],
 ].join(', ');
 

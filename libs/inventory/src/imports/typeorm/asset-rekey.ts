@@ -29,11 +29,7 @@ export class AssetRekey {
     { from, to }: { readonly from: string; readonly to: string },
   ): Promise<'missing' | 'taken' | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const run = async <Row>(text: string, values: readonly unknown[]): Promise<Row[]> => {
-        const result = await manager.query<Row[] | [Row[], number]>(text, [...values]);
-        // An UPDATE returns its rows and their number.
-        return /^\s*UPDATE/.test(text) ? (result as [Row[], number])[0] : (result as Row[]);
-      };
+      const run = <Row>(text: string, values: readonly unknown[]): Promise<Row[]> => manager.query(text, [...values]);
       const [lock] = await run<{ locked: boolean }>(LOCK, [workspaceId, source]);
       if (lock?.locked !== true) throw new ImportAlreadyRunning(source);
       if ((await run(IS_THERE, [workspaceId, source, from])).length === 0) return 'missing';

@@ -1,12 +1,12 @@
-import { EMPLOYEE } from '../../assets/typeorm/asset.row';
+import { EMPLOYEE, emailIs } from '../../assets/typeorm/asset.row';
 
 /** In all statements: $1 workspace, $2 source, `s` the staged record that names its owner. */
-export const employeeWhere = (named: string): string => `
+const employeeWhere = (named: string): string => `
   SELECT public_id FROM (SELECT public_id, sub_key, facet FROM asset WHERE workspace_id = $1 AND ${named} LIMIT 1) AS employee
    WHERE sub_key = ${EMPLOYEE} AND facet IS NOT NULL`;
 
 /** The employee as the records before would leave it, else as it is. */
-export const plannedEmployeeWhere = (planned: string, named: string): string => `
+const plannedEmployeeWhere = (planned: string, named: string): string => `
   SELECT public_id FROM (
     SELECT 1 AS place, public_id, sub_key, is_visible FROM import_planned WHERE ${planned}
     UNION ALL
@@ -15,13 +15,12 @@ export const plannedEmployeeWhere = (planned: string, named: string): string => 
    WHERE sub_key = ${EMPLOYEE} AND is_visible`;
 
 /** The visible employees of the workspace with the address of the record, whatever their letter case. */
-export const EMPLOYEES_BY_EMAIL = `
+const EMPLOYEES_BY_EMAIL = `
   SELECT public_id FROM asset
-   WHERE workspace_id = $1 AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL AND char_length(email) <= 256
-     AND lower(email) = lower(s.owner_email)`;
+   WHERE workspace_id = $1 AND facet IS NOT NULL AND ${emailIs('s.owner_email')}`;
 
 /** The same as the records before would leave them. */
-export const PLANNED_EMPLOYEES_BY_EMAIL = `
+const PLANNED_EMPLOYEES_BY_EMAIL = `
   SELECT public_id FROM import_planned
    WHERE sub_key = ${EMPLOYEE} AND is_visible AND lower(email) = lower(s.owner_email)
   UNION ALL ${EMPLOYEES_BY_EMAIL}

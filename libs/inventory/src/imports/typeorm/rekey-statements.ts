@@ -1,9 +1,6 @@
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { COMPUTER, EMPLOYEE } from '../../assets/typeorm/asset.row';
+import { COMPUTER, EMPLOYEE, textIs } from '../../assets/typeorm/asset.row';
 import { UPDATED_AT } from './import-statements';
-
-/** A serial number that is longer has no index. */
-export const LONGEST_SERIAL = 256;
 
 /**
  * The computers among the waiting records that are new. One that names its public id counts, but is no asset of before.
@@ -23,7 +20,7 @@ export const FIND_REKEYED = `
     FROM (SELECT serial, min(external_id) AS external_id FROM import_new_computer GROUP BY serial
            HAVING count(*) = 1 AND count(external_id) = 1) AS fresh
     JOIN asset ON asset.workspace_id = $1 AND asset.source = $2 AND asset.facet IS NOT NULL AND asset.sub_key = ${COMPUTER}
-          AND asset.serial_number COLLATE "C" = fresh.serial AND char_length(asset.serial_number) <= ${LONGEST_SERIAL}
+          AND ${textIs('asset.serial_number', 'fresh.serial')}
    WHERE NOT EXISTS (SELECT FROM import_named WHERE import_named.external_id = asset.external_id)
    GROUP BY fresh.external_id HAVING count(*) = 1`;
 /** An asset that is rekeyed is not missing. */
@@ -43,8 +40,14 @@ export const REKEY = `
   SELECT (SELECT max(asset_id) FROM page)::text AS last,
          (SELECT coalesce(jsonb_agg(rekeyed), '[]') FROM rekeyed) AS rekeyed`;
 
-/** Gives one asset another externalId. $1 workspace, $2 source, $3 the old one, $4 the new one. */
+/**
+ * Gives one asset another externalId. $1 workspace, $2 source, $3 the old one, $4 the new one. A SELECT, because TypeORM
+ * returns rows of an UPDATE with their number.
+ */
 export const REKEY_ONE = `
-  UPDATE asset SET external_id = $4, version = version + 1, change_id = ${NEW_CHANGE_SET_ID}, updated_at = ${UPDATED_AT}
-   WHERE workspace_id = $1 AND source = $2 AND external_id = $3
-  RETURNING public_id, sub_key = ${EMPLOYEE} AS is_employee`;
+  WITH rekeyed AS (
+    UPDATE asset SET external_id = $4, version = version + 1, change_id = ${NEW_CHANGE_SET_ID}, updated_at = ${UPDATED_AT}
+     WHERE workspace_id = $1 AND source = $2 AND external_id = $3
+    RETURNING public_id, sub_key = ${EMPLOYEE} AS is_employee
+  )
+  SELECT * FROM rekeyed`;

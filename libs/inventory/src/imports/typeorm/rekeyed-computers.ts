@@ -1,6 +1,7 @@
 import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
+import { LONGEST_INDEXED } from '../../assets/typeorm/asset.row';
 import { serialOf } from '../domain/maps/map-functions';
 import * as sql from './rekey-statements';
 
@@ -46,7 +47,7 @@ export class RekeyedComputers {
       if (last === undefined) break;
       after = last.place;
       const computers = rows.map((row) => ({ serial: serialOf(row.serial_number), externalId: row.external_id }));
-      const known = computers.filter(({ serial = '' }) => serial !== '' && [...serial].length <= sql.LONGEST_SERIAL);
+      const known = computers.filter(({ serial = '' }) => serial !== '' && [...serial].length <= LONGEST_INDEXED);
       await client.query(sql.KEEP_SERIALS, [
         known.map(({ serial }) => serial),
         known.map(({ externalId }) => externalId),
@@ -68,11 +69,7 @@ export class RekeyedComputers {
     const { last = null, rekeyed = [] } = rows[0] ?? {};
     for (const { public_id, old_external_id, external_id } of rekeyed) {
       const act = rekeyedAct('IMPORT', public_id, { old: old_external_id, new: external_id });
-      await this.audit.record(
-        this.workspaceId,
-        act,
-        async (text, bound) => (await this.client.query<object>(text, bound)).rows,
-      );
+      await this.audit.record(this.workspaceId, act, (text, bound) => this.client.query(text, bound));
     }
     return { last, rekeyed };
   }
