@@ -1,7 +1,7 @@
-import { ASSET_TYPES } from '../../assets/domain/asset-category';
 import { CLASSIFICATIONS } from '../../assets/domain/asset';
 import { type ImportRecord, VISIBILITIES } from '../domain/import-record';
 import type { NumberedRecord } from '../domain/import-store.port';
+import { subKeyOf } from '../../assets/typeorm/asset.row';
 import { byCodePoints } from '../../tag-keys/domain/tag-key';
 
 /** A tag key as an import needs it. */
@@ -28,7 +28,6 @@ export const STAGED = STAGING_COLUMNS.split(',')
 
 const NULL = '\\N';
 const TO_ESCAPE = /[\\\n\r\t]/;
-const TYPES = new Map(ASSET_TYPES.map((type, index) => [type, index + 1]));
 
 /** Returns one line of COPY's text format (PostgreSQL manual, COPY). */
 export function toCopyLine({ place, record, kept }: NumberedRecord, tagKeys: ReadonlyMap<string, KnownTagKey>): string {
@@ -36,7 +35,7 @@ export function toCopyLine({ place, record, kept }: NumberedRecord, tagKeys: Rea
   const tags = record.tags.length === 0 ? NO_TAGS : renderTags(record, tagKeys);
   // One expression instead of a list of cells: this runs for millions of lines.
   return (
-    `${place}\t${text(record.externalId)}\t${record.id ?? NULL}\t${TYPES.get(record.type)}` +
+    `${place}\t${text(record.externalId)}\t${record.id ?? NULL}\t${subKeyOf(record.type)}` +
     `\t${VISIBILITIES.indexOf(record.visibility)}\t${CLASSIFICATIONS.indexOf(record.classification)}` +
     `\t${text(record.name)}\t${text(record.description)}` +
     `\t${text(record.owner)}\t${record.ownerId ?? NULL}\t${text(record.ownerEmail)}` +

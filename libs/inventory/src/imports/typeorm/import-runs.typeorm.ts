@@ -65,7 +65,7 @@ export class ImportRunsTypeorm extends ImportRuns {
         manager.query(text, values);
       const [changed] =
         seconds === null
-          ? await run(`WITH gone AS (${CLEAR_STALE_AFTER}) SELECT old FROM gone`, [workspaceId, source])
+          ? await run(CLEAR_STALE_AFTER, [workspaceId, source])
           : await run(SET_STALE_AFTER, [workspaceId, source, seconds]);
       if (!changed) return seconds === null && (await run(HAS_SOURCE, [workspaceId, source])).length > 0;
       if (changed.old === seconds) return true;

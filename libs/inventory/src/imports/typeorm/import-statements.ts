@@ -77,6 +77,7 @@ const COMPUTER_COLUMNS = [
   'password_manager_installed',
   'screen_lock_enabled',
 ];
+const computerOf = (row: string): string => COMPUTER_COLUMNS.map((column) => `${row}.${column}`).join(', ');
 
 /**
  * Staged: a batch as it was sent. Matched: its records that differ from the inventory. Deferred: records that wait for
@@ -124,8 +125,8 @@ const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!own
 const WAITS = `m.owner_id IS NULL AND ${ofStaged(NAMES_OWNER)}`;
 const WAITS_FOR_WAITING = `m.owner_id IS NULL AND ${OWNER_WAITS}`;
 const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
-const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
-  IS DISTINCT FROM ROW(asset.id, ${COMPUTER_COLUMNS.map((name) => `s.${name}`).join(', ')})`;
+const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${computerOf('c')})
+  IS DISTINCT FROM ROW(asset.id, ${computerOf('s')})`;
 const refusalOf = (isTaken: string, { ownerByExternalId }: typeof LOOKUPS): string => `CASE
   WHEN (asset.sub_key <= ${LAST_CLOUD}) <> (s.sub_key <= ${LAST_CLOUD}) OR asset.sub_key > ${LAST_CLOUD} AND asset.sub_key <> s.sub_key
     THEN 'The asset with this externalId is of another category.'
@@ -181,16 +182,14 @@ const REFUSAL_PLANNED = refusalOf(
 );
 /** In a dry run, a computer that would be rekeyed still has its old id. */
 const PLANNED_ID = `COALESCE((SELECT old_external_id FROM import_rekeyed WHERE external_id = s.external_id), s.external_id)`;
-const match = (waits: string): string => matchWith(LOOKUPS, 's.external_id', REFUSAL, waits);
-const matchPlanned = (waits: string): string => matchWith(PLANNED_LOOKUPS, PLANNED_ID, REFUSAL_PLANNED, waits);
 /** `hold`: new computers wait, too, as they may be rekeyed. `release`: records wait only for owners who wait themselves. */
-const WAITING = { hold: `(${WAITS} OR ${MAY_BE_REKEYED})`, wait: WAITS, release: WAITS_FOR_WAITING };
-export const MATCH = { hold: match(WAITING.hold), wait: match(WAITING.wait), release: match(WAITING.release) };
-export const MATCH_PLANNED = {
-  hold: matchPlanned(WAITING.hold),
-  wait: matchPlanned(WAITING.wait),
-  release: matchPlanned(WAITING.release),
-};
+const eachStep = (match: (waits: string) => string) => ({
+  hold: match(`(${WAITS} OR ${MAY_BE_REKEYED})`),
+  wait: match(WAITS),
+  release: match(WAITS_FOR_WAITING),
+});
+export const MATCH = eachStep((waits) => matchWith(LOOKUPS, 's.external_id', REFUSAL, waits));
+export const MATCH_PLANNED = eachStep((waits) => matchWith(PLANNED_LOOKUPS, PLANNED_ID, REFUSAL_PLANNED, waits));
 
 /** Counts again after refused and waiting records were removed. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
@@ -235,7 +234,7 @@ export const UPDATE_CHANGED = `
 export const INSERT_NEW = `
   WITH posture AS (
     INSERT INTO computer (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
-    SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
+    SELECT $1::uuid, m.asset_id, ${computerOf('m')}
       FROM import_matched AS m WHERE m.is_new AND m.sub_key = ${COMPUTER}
   )
   INSERT INTO asset (workspace_id, id, public_id, source, external_id, change_id, posture, ${columns.join(', ')}) OVERRIDING SYSTEM VALUE
@@ -258,17 +257,17 @@ export const TELL_COMPUTERS = `
     FROM import_matched AS m
     LEFT JOIN LATERAL (SELECT * FROM computer WHERE workspace_id = $1 AND asset_id = m.asset_id LIMIT 1) AS c ON true
    WHERE m.checked AND asset.workspace_id = $1 AND asset.id = m.asset_id
-     AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
-         IS DISTINCT FROM ROW(m.asset_id, ${COMPUTER_COLUMNS.map((name) => `m.${name}`).join(', ')})`;
+     AND ROW(c.asset_id, ${computerOf('c')})
+         IS DISTINCT FROM ROW(m.asset_id, ${computerOf('m')})`;
 
 /** Writes the posture of existing computers. The first one of a computer does not count as an update of the record. */
 export const UPSERT_COMPUTERS = `
   INSERT INTO computer AS c (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
-  SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
+  SELECT $1::uuid, m.asset_id, ${computerOf('m')}
     FROM import_matched AS m WHERE m.checked
       ON CONFLICT (workspace_id, asset_id) DO UPDATE SET ${COMPUTER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
-   WHERE ROW(${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
-         IS DISTINCT FROM ROW(${COMPUTER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})
+   WHERE ROW(${computerOf('c')})
+         IS DISTINCT FROM ROW(${computerOf('excluded')})
   RETURNING asset_id, xmax <> 0 AS was_there`;
 
 /** Updates tag rows of locked assets. Leaves customer tags alone that were set through the API. */

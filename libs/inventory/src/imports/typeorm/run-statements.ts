@@ -57,5 +57,7 @@ export const SET_STALE_AFTER = `
 
 /** Works for a source without asset and import, too, so that its alert can be ended. */
 export const CLEAR_STALE_AFTER = `
-  DELETE FROM import_freshness WHERE workspace_id = $1 AND source = $2 RETURNING stale_after_seconds AS old`;
+  WITH gone AS (
+    DELETE FROM import_freshness WHERE workspace_id = $1 AND source = $2 RETURNING stale_after_seconds AS old)
+  SELECT old FROM gone`;
 export const HAS_SOURCE = 'SELECT FROM inventory_sources($1) WHERE id = $2';

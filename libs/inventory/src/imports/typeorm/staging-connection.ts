@@ -60,7 +60,6 @@ export class StagingConnection {
     this.rekeyed = new RekeyedComputers(client, workspaceId, source, audit);
   }
 
-  /** Begins a batch. */
   async begin(): Promise<void> {
     await this.client.query(sql.beginBatch(this.workspaceId));
     const drawn = await this.client.query<{ id: string }>(sql.DRAW_CHANGE_SET_ID);
@@ -151,13 +150,19 @@ export class StagingConnection {
   /** Returns a warning for each staged record whose owner is not there and will not come. */
   async unowned(): Promise<Warning[]> {
     const statement = this.dryRun ? owners.UNOWNED_PLANNED : owners.UNOWNED;
-    const { rows } = await this.client.query<{ place: string; reason: string }>(statement, this.values());
+    const { rows } = await this.client.query<{ place: string; reason: string }>(statement, [
+      this.workspaceId,
+      this.source,
+    ]);
     return rows.map(({ place, reason }) => ({ place: Number(place), reason }));
   }
 
   /** Refuses these records. */
   async refuseUnowned(): Promise<Refusal[]> {
-    return this.refuse(this.dryRun ? owners.REFUSE_UNOWNED_PLANNED : owners.REFUSE_UNOWNED, this.values());
+    return this.refuse(this.dryRun ? owners.REFUSE_UNOWNED_PLANNED : owners.REFUSE_UNOWNED, [
+      this.workspaceId,
+      this.source,
+    ]);
   }
 
   /**
@@ -262,11 +267,7 @@ export class StagingConnection {
     };
     await this.client.query(sql.beginIn(this.workspaceId));
     try {
-      await this.audit.record(
-        this.workspaceId,
-        act,
-        async (text, values) => (await this.client.query<object>(text, values)).rows,
-      );
+      await this.audit.record(this.workspaceId, act, (text, values) => this.client.query(text, values));
       await endRun();
       await this.client.query('COMMIT');
     } catch (error) {
@@ -281,10 +282,6 @@ export class StagingConnection {
 
   async analyze(): Promise<void> {
     await this.client.query('ANALYZE asset, asset_tag, computer, facet_count');
-  }
-
-  private values(): unknown[] {
-    return [this.workspaceId, this.source];
   }
 
   private async refuse(statement: string, values: unknown[] = []): Promise<Refusal[]> {
