@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { ImportFiles, type InputLine } from '../domain/import-files.port';
-import type { ImportProgress, ImportReport } from '../domain/import-report';
+import type { BytesRead, ImportReport } from '../domain/import-report';
 import { ImportStore } from '../domain/import-store.port';
 import type { RunFile } from '../domain/recorded-run';
 import { nameOfFile } from '../domain/input-places';
 import { type ImportOptions, ImportRun } from './import-run';
-
-export type { ImportOptions };
 
 /** Imports records into the inventory. Imports are the only way to create assets; the API never does. */
 @Injectable()
@@ -19,14 +17,14 @@ export class ImportsService {
 
   /** Imports the files. Reports bad lines and continues. An interrupted import can be repeated. */
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
-    let bytes: Omit<ImportProgress, 'read' | 'warned'> = { bytesRead: 0, bytesTotal: null };
+    let bytes: BytesRead = { bytesRead: 0, bytesTotal: null };
     const { map = null, format = null } = options;
     const sizes = options.files.map((file) => ({ name: nameOfFile(file), bytes: this.files.sizeOf(file) }));
     const known = sizes.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
     const filesNow = (): RunFile[] => sizes.map((file) => ({ ...file, bytes: file.bytes ?? bytes.bytesRead - known }));
     let records = { read: 0, warned: 0 };
     const show = (): void => options.onProgress?.({ ...records, ...bytes });
-    const onBytes = (progress: typeof bytes): void => {
+    const onBytes = (progress: BytesRead): void => {
       bytes = progress;
       // A map may read a whole document before its first record.
       show();
@@ -63,7 +61,7 @@ export class ImportsService {
       createTagKeys: options.createTagKeys === 'platform',
       hideMissing: options.missing === 'hide',
       strict: options.strict === true,
-      rekeyBySerial: (options.rekeyBy ?? null) !== null,
+      rekeyBySerial: options.rekeyBy === 'serialNumber',
       run: { map: options.map?.name ?? null, options: recordedOptions(options), files: files.atStart },
     });
     const run = new ImportRun(session, options, onRead);
@@ -88,7 +86,7 @@ const recordedOptions = ({
   strict = false,
   format = null,
   rekeyBy = null,
-}: ImportOptions) => ({ ...{ missing, hideAtMost, createTagKeys, strict, format, rekeyBy } });
+}: ImportOptions) => ({ missing, hideAtMost, createTagKeys, strict, format, rekeyBy });
 
 async function* oneByOne(lines: AsyncIterable<InputLine> | Iterable<InputLine>): AsyncGenerator<readonly InputLine[]> {
   for await (const line of lines) yield [line];

@@ -11,7 +11,7 @@ export interface DemoExport {
   readonly first: number;
 }
 
-export interface DemoItem {
+interface DemoItem {
   readonly item: DemoRecord;
   readonly hasOwner: boolean;
 }

@@ -6,7 +6,7 @@ const USUAL_PERCENT = 20;
 const USUAL_ASSETS = 20;
 
 /** What an import with `--missing hide` would hide. */
-export interface Removal {
+interface Removal {
   /** Visible assets of the source before the import. */
   readonly visible: number;
   /** Those that the input does not name. */

@@ -1,5 +1,8 @@
-import type { ImportProgress } from './import-report';
+import type { BytesRead } from './import-report';
 import type { RecordMap } from './maps/record-map';
+
+/** Bytes of the longest line, row or item that is read. */
+export const MAX_LINE_BYTES = 1_048_576;
 
 /**
  * One line of the input (`fileIndex` from 0, `line` from 1): a value to check, or the reason why it is unreadable. With a
@@ -41,7 +44,7 @@ export abstract class ImportFiles {
    */
   abstract read(
     files: readonly string[],
-    onBytes: (bytes: Omit<ImportProgress, 'read' | 'warned'>) => void,
+    onBytes: (bytes: BytesRead) => void,
     options: ReadingOptions,
   ): AsyncIterable<readonly InputLine[]>;
 }

@@ -15,7 +15,7 @@ export const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'] as const;
 /** A validated record of an import. */
 export type ImportRecord = Readonly<ReturnType<typeof readRecord>>;
 
-export type ParsedRecord =
+type ParsedRecord =
   /** `warnings` name what was left out or mended. */
   | { readonly record: ImportRecord; readonly warnings: readonly string[] }
   /** `externalId` names the asset of a bad record. Null when the record has no valid one. */

@@ -1,33 +1,34 @@
 import type { KeptLine } from './kept-line';
 
-/** Numbers of lines, and of hidden assets. */
+/** Each line is counted once as created, updated, unchanged or failed. */
 export interface ImportCounts {
+  readonly read: number;
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
   /** Assets hidden because the input did not name them. */
   readonly hidden: number;
   readonly failed: number;
+  /** Items that the map left out. They are not in `read`. */
+  readonly skipped: number;
+  /** Records that were imported without a part of them. */
+  readonly warned: number;
+  /** Assets that kept their history under a new external id. */
+  readonly rekeyed: number;
 }
 
 /** Maximum number of errors, and of warnings, in a report. All are counted. */
 export const REPORTED = 1_000;
 
-/** The result of an import. Each line is counted once as created, updated, unchanged or failed. */
+/** The result of an import. */
 export interface ImportReport extends ImportCounts {
-  readonly read: number;
-  /** Items that the map left out. They are not in `read`. */
-  readonly skipped: number;
-  /** Assets that kept their history under a new external id. */
-  readonly rekeyed: number;
   /** Why nothing was hidden, although it was asked for, as a sentence. */
   readonly hiddenWhy: string | null;
   /** True when hiding was left out because it is not plausible, which fails the command. */
   readonly hidingRefused: boolean;
   /** True when the source had no asset before. */
   readonly newSource: boolean;
-  /** Records that were imported without a part of them, and the first warnings, sorted by line. */
-  readonly warned: number;
+  /** The first warnings, sorted by line. */
   readonly warnings: readonly ImportError[];
   /** The bad lines found first, sorted by line. `onBadLine` received all of them. */
   readonly errors: readonly ImportError[];
@@ -49,10 +50,13 @@ export interface BadLine extends ImportError, KeptLine {
   readonly withoutValues?: string;
 }
 
-export interface ImportProgress {
-  readonly read: number;
-  readonly warned: number;
+export interface BytesRead {
   readonly bytesRead: number;
   /** Null when the length is unknown, as for standard input. */
   readonly bytesTotal: number | null;
+}
+
+export interface ImportProgress extends BytesRead {
+  readonly read: number;
+  readonly warned: number;
 }

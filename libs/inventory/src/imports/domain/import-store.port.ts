@@ -1,6 +1,7 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { ImportRecord } from './import-record';
-import type { RunCounts, RunOutcome, RunRequest, RunResult } from './recorded-run';
+import type { ImportCounts } from './import-report';
+import type { RunOutcome, RunRequest, RunResult } from './recorded-run';
 
 /** A validated record with its place in the input. The place identifies the line and increases from line to line. */
 export interface NumberedRecord {
@@ -111,7 +112,7 @@ export abstract class ImportSession {
   abstract hideMissing(): Promise<number>;
 
   /** Shows how far the import is, in its record. */
-  abstract count(counts: RunCounts): void;
+  abstract count(counts: ImportCounts): void;
 
   /**
    * Records the completed import and its audit event: the last step before its end. A dry run records nothing, and an import

@@ -6,15 +6,16 @@ const DATE_TIME =
 /** Tools write such times for "never". The year 0 is in no calendar. */
 const FIRST_POSSIBLE = Date.UTC(1980, 0, 1);
 const ANOTHER_NEVER = Date.UTC(2000, 0, 1);
-export const NO_YEAR = /^0000-/;
+const NO_YEAR = /^0000-/;
 
 export const isNever = (time: Date): boolean => time.getTime() < FIRST_POSSIBLE || time.getTime() === ANOTHER_NEVER;
 
 /**
- * Reads a date-time as tools write it: `T` or a space, `Z`, `+00`, `+0000` or `+00:00`. Null for any other text. `wall`:
- * it has no offset, and this is what it is in UTC.
+ * Reads a date-time as tools write it: `T` or a space, `Z`, `+00`, `+0000` or `+00:00`. Null for any other text. `never`:
+ * the year 0. `wall`: it has no offset, and this is what it is in UTC.
  */
-export function parseImportTime(text: string): Date | { readonly wall: Date } | null {
+export function parseImportTime(text: string): Date | 'never' | { readonly wall: Date } | null {
+  if (NO_YEAR.test(text)) return 'never';
   // Most times are exact already.
   const exact = parseTimestamp(text);
   if (exact !== null) return exact;

@@ -3,7 +3,7 @@ import { FirstLines } from './first-lines';
 import { type ImportRecord, parseImportRecord } from './import-record';
 
 /** A line that holds a value: a record to import, faults, or a repeat. */
-export interface CheckedLine {
+interface CheckedLine {
   /** Null when the line has no valid one. */
   readonly externalId: string | null;
   /** Null for a bad line and for a repeat. */

@@ -1,5 +1,5 @@
 import { cutAt, isLongerThan, isStorable, isUuid, shown, storable } from '#libs/kernel';
-import { NO_YEAR, parseImportTime } from './import-time';
+import { parseImportTime } from './import-time';
 
 /** Limits the size of the report, however many faults a record has. */
 const MOST_REASONS = 20;
@@ -120,14 +120,13 @@ export class RecordReader {
   }
 
   /**
-   * Reads a date-time with its offset, as {@link parseImportTime} does, in the years 1 to 9999 in UTC. `never` is the year 0.
+   * Reads a date-time with its offset, as {@link parseImportTime} does, in the years 1 to 9999 in UTC.
    */
   time(name: string): Date | 'never' | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;
-    if (NO_YEAR.test(value)) return 'never';
     const time = parseImportTime(value);
-    if (time instanceof Date) return time;
+    if (time === 'never' || time instanceof Date) return time;
     this.refuse(
       time === null
         ? `${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`

@@ -20,14 +20,7 @@ export interface RunRequest {
   readonly files: readonly RunFile[];
 }
 
-export interface RunCounts extends ImportCounts {
-  readonly read: number;
-  readonly skipped: number;
-  readonly warned: number;
-  readonly rekeyed: number;
-}
-
-export const NO_COUNTS: RunCounts = {
+export const NO_COUNTS: ImportCounts = {
   read: 0,
   created: 0,
   updated: 0,
@@ -42,14 +35,14 @@ export const NO_COUNTS: RunCounts = {
 /** What an import did so far. Reasons name member and rule, never a value. */
 export interface RunResult {
   readonly files: readonly RunFile[];
-  readonly counts: RunCounts;
+  readonly counts: ImportCounts;
   readonly hiddenWhy: string | null;
   readonly errors: readonly ImportError[];
   readonly warnings: readonly ImportError[];
 }
 
 /** The record of an import. */
-export interface RecordedRun extends RunCounts, RunRequest {
+export interface RecordedRun extends ImportCounts, RunRequest {
   readonly id: string;
   readonly source: string;
   readonly startedAt: Date;

@@ -1,5 +1,5 @@
 import { shown } from '#libs/kernel';
-import type { InputLine } from '../domain/import-files.port';
+import { type InputLine, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { type CsvRow, CsvRows, separatorIn } from './csv-rows';
 import { readAhead } from './read-ahead';
 
@@ -15,7 +15,6 @@ const BOOLEANS = new Set([
 
 const REQUIRED = ['categoryKey', 'externalId', 'name'];
 const DEEPEST = 3;
-const MAX_HEADER_BYTES = 1_048_576;
 const COMMA = 44;
 const HEADER_NOT_CSV = 'The header is not CSV.';
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -87,7 +86,7 @@ async function* csvRows(content: AsyncIterable<Buffer>): AsyncGenerator<CsvRow[]
 /** Null when the header may be longer. */
 function separatorOf(head: Buffer, isAll: boolean): number | null {
   const text = head.toString('latin1');
-  return isAll || head.length > MAX_HEADER_BYTES || /\S.*[\r\n]/.test(text) ? (separatorIn(text) ?? COMMA) : null;
+  return isAll || head.length > MAX_LINE_BYTES || /\S.*[\r\n]/.test(text) ? (separatorIn(text) ?? COMMA) : null;
 }
 
 /** Returns null when it is not UTF-8. */

@@ -1,4 +1,5 @@
-const MAX_ROW_BYTES = 1_048_576;
+import { MAX_LINE_BYTES } from '../domain/import-files.port';
+
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const QUOTE = 34;
@@ -72,7 +73,7 @@ export class CsvRows {
     this.rowBytes += chunk.length - this.rowFrom;
     this.rowParts.push(chunk.subarray(this.rowFrom));
     // Only the end of an oversized row matters.
-    if (this.rowBytes > MAX_ROW_BYTES) this.forget();
+    if (this.rowBytes > MAX_LINE_BYTES) this.forget();
     return this.taken();
   }
 
@@ -130,14 +131,14 @@ export class CsvRows {
     const { start: line, cells } = this;
     const extent = this.line > line ? ` Lines ${line} to ${this.line} were taken for it.` : '';
     const bytes = this.bytesWith(chunk.subarray(this.rowFrom, at));
-    if (bytes === null) return { line, fault: `The row is longer than ${MAX_ROW_BYTES} bytes.${extent}` };
+    if (bytes === null) return { line, fault: `The row is longer than ${MAX_LINE_BYTES} bytes.${extent}` };
     if (this.fault === null) return { line, cells, ...bytes };
     return { line, fault: `The row is not CSV: ${this.fault}${extent}`, ...bytes };
   }
 
   /** Returns the complete bytes of the row, or null when it is too long. */
   private bytesWith(last: Buffer): { readonly bytes: Buffer } | null {
-    if (this.rowBytes + last.length > MAX_ROW_BYTES) return null;
+    if (this.rowBytes + last.length > MAX_LINE_BYTES) return null;
     return { bytes: this.rowParts.length === 0 ? last : Buffer.concat([...this.rowParts, last]) };
   }
 

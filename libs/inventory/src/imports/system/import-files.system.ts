@@ -1,14 +1,12 @@
 import { createReadStream, statSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { ImportFiles, type InputLine, type ReadingOptions } from '../domain/import-files.port';
-import type { ImportProgress } from '../domain/import-report';
+import type { BytesRead } from '../domain/import-report';
 import { csvLines } from './csv-lines';
 import { formatOfRecords, opened } from './input-format';
 import { mappedLines } from './maps/mapped-lines';
 import { ndjsonLines } from './ndjson-lines';
 import { plainBytes } from './plain-bytes';
-
-type OnBytes = (bytes: Omit<ImportProgress, 'read' | 'warned'>) => void;
 
 const NEEDS_A_MAP =
   'The file is one JSON document, which only a map reads: give --map. "admin maps list" shows the ready ones.';
@@ -25,7 +23,7 @@ export class ImportFilesSystem extends ImportFiles {
 
   async *read(
     files: readonly string[],
-    onBytes: OnBytes,
+    onBytes: (bytes: BytesRead) => void,
     { map, format }: ReadingOptions,
   ): AsyncIterable<readonly InputLine[]> {
     const known = !files.includes('-');

@@ -1,4 +1,4 @@
-import type { Format } from '../domain/import-files.port';
+import { type Format, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { isKeptLine } from '../domain/kept-line';
 import { separatorIn } from './csv-rows';
 import { isStartOfJson } from './maps/json-items';
@@ -6,7 +6,6 @@ import { readAhead } from './read-ahead';
 
 const NEWLINE = 10;
 const BLANK = /^\s*$/;
-const MAX_LINE_BYTES = 1_048_576;
 
 /** What is known of a file after its first line. */
 export interface Start {
@@ -50,7 +49,6 @@ function parsed(line: string): unknown {
   }
 }
 
-const isLong = (line: string): boolean => line.length > MAX_LINE_BYTES;
 const isNamedCsv = (file: string): boolean => /\.csv(\.gz)?$/i.test(file);
 const isNamedNdjson = (file: string): boolean => /\.(ndjson|jsonl)(\.gz)?$/i.test(file);
 
@@ -68,11 +66,12 @@ export function formatOfItems(file: string, { line, value, more }: Start): Forma
 /** The format of a file of records. A JSON document is none, and needs a map. */
 export function formatOfRecords(file: string, start: Start): Format {
   const { line, value } = start;
+  const isLong = line.length > MAX_LINE_BYTES;
   if (isKeptLine(value)) return 'ndjson';
   if (isNamedCsv(file)) return 'csv';
-  if (start.unfinished && start.more && !isLong(line)) return 'json';
+  if (start.unfinished && start.more && !isLong) return 'json';
   if (isNamedNdjson(file)) return 'ndjson';
-  if ((start.unfinished && isLong(line)) || Array.isArray(value) || (!start.more && isAnswer(value))) return 'json';
+  if ((start.unfinished && isLong) || Array.isArray(value) || (!start.more && isAnswer(value))) return 'json';
   return value === undefined && !line.startsWith('{') && separatorIn(line) !== null ? 'csv' : 'ndjson';
 }
 

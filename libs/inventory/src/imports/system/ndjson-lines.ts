@@ -1,8 +1,7 @@
-import type { InputLine } from '../domain/import-files.port';
+import { type InputLine, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { type KeptLine, isKeptLine } from '../domain/kept-line';
 import { csvLine } from './csv-lines';
 
-const MAX_LINE_BYTES = 1_048_576;
 /**
  * A kept line holds a line and a header. JSON turns each byte into six at most. The remainder is for number and reason.
  */

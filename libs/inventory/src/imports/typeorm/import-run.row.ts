@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { RunCounts, RunFile, RunOutcome } from '../domain/recorded-run';
-import type { ImportError } from '../domain/import-report';
+import type { RunFile, RunOutcome } from '../domain/recorded-run';
+import type { ImportCounts, ImportError } from '../domain/import-report';
 
 @Entity('import_run')
 export class ImportRunRow {
@@ -14,7 +14,7 @@ export class ImportRunRow {
   @Column('text', { nullable: true }) map!: string | null;
   @Column('jsonb') options!: Record<string, unknown>;
   @Column('jsonb') files!: RunFile[];
-  @Column('jsonb') counts!: RunCounts;
+  @Column('jsonb') counts!: ImportCounts;
   @Column('text', { nullable: true }) hidden_why!: string | null;
   @Column('jsonb') errors!: ImportError[];
   @Column('jsonb') warnings!: ImportError[];

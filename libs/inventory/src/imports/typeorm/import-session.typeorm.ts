@@ -7,7 +7,8 @@ import {
   type Refusal,
   type RunFailure,
 } from '../domain/import-store.port';
-import type { RunCounts, RunResult } from '../domain/recorded-run';
+import type { ImportCounts } from '../domain/import-report';
+import type { RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
 import type { SourceBefore } from './missing-statements';
 import type { RunRecord } from './run-record';
@@ -143,7 +144,7 @@ export class ImportSessionTypeorm extends ImportSession {
     }
   }
 
-  count(counts: RunCounts): void {
+  count(counts: ImportCounts): void {
     this.run?.count(counts);
   }
 
@@ -243,12 +244,11 @@ export class ImportSessionTypeorm extends ImportSession {
 
   /** Sends the batch to Postgres. Refuses records with unknown tag keys. */
   private async stage(connection: StagingConnection, batch: ImportBatch): Promise<Refusal[]> {
-    const { waiting } = batch;
-    const keys = waiting.flatMap(({ record }) => record.tags.map(({ key }) => key));
+    const keys = batch.waiting.flatMap(({ record }) => record.tags.map(({ key }) => key));
     const known = await this.tagKeys.lookUp(connection.client, keys);
     const refused: Refusal[] = [];
     const accepted: NumberedRecord[] = [];
-    for (const numbered of waiting) {
+    for (const numbered of batch.waiting) {
       const unknown = numbered.record.tags.filter(({ key }) => !known.has(key));
       if (unknown.length === 0) accepted.push(numbered);
       else {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
-import { NO_COUNTS, type RunCounts, type RunOutcome, type RunRequest, type RunResult } from '../domain/recorded-run';
+import type { ImportCounts } from '../domain/import-report';
+import { NO_COUNTS, type RunOutcome, type RunRequest, type RunResult } from '../domain/recorded-run';
 
 /** This import holds the lock of the source, so every other one that seems to run is gone. */
 const SETTLE_SOURCE = `
@@ -50,7 +51,7 @@ export class RunRecord {
   }
 
   /** Remembers the counts so far, for {@link writeCounts}. */
-  count(counts: RunCounts): void {
+  count(counts: ImportCounts): void {
     this.counts = counts;
   }
 

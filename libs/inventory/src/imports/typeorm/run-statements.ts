@@ -1,4 +1,5 @@
-import type { RecordedRun, RunCounts, RunFile, RunOutcome } from '../domain/recorded-run';
+import type { ImportCounts } from '../domain/import-report';
+import type { RecordedRun, RunFile, RunOutcome } from '../domain/recorded-run';
 
 /** A run without its errors and warnings, as Postgres writes it. */
 export interface RunJson {
@@ -11,7 +12,7 @@ export interface RunJson {
   readonly map: string | null;
   readonly options: Readonly<Record<string, unknown>>;
   readonly files: readonly RunFile[];
-  readonly counts: RunCounts;
+  readonly counts: ImportCounts;
   readonly hiddenWhy: string | null;
 }
 

@@ -4,32 +4,14 @@ import { timeText } from './time-text';
 export type MapFunction = (...values: readonly unknown[]) => unknown;
 
 /** Texts that makers of computers leave in the firmware instead of a serial number, without case, dots and spaces. */
-const PLACEHOLDERS = new Set([
-  ...[
-    'none',
-    'null',
-    'na',
-    'n/a',
-    'nil',
-    'unknown',
-    'undefined',
-    'invalid',
-    'empty',
-    'default',
-    'defaultstring',
-    'oem',
-  ],
-  ...[
-    'tobefilledbyoem',
-    'systemserialnumber',
-    'chassisserialnumber',
-    'baseboardserialnumber',
-    'serialnumber',
-    'serial',
-  ],
-  ...['notspecified', 'notapplicable', 'notavailable', 'notset', 'notprovided', 'noserial', 'noserialnumber', 'empty'],
-  ...['0123456789', '123456789', '1234567890', '12345678', '1234567', '123456', 'abcdefghij', 'filledbyoem'],
-]);
+const PLACEHOLDERS = new Set(
+  (
+    'none null na n/a nil unknown undefined invalid empty default defaultstring oem tobefilledbyoem ' +
+    'systemserialnumber chassisserialnumber baseboardserialnumber serialnumber serial notspecified ' +
+    'notapplicable notavailable notset notprovided noserial noserialnumber 0123456789 123456789 1234567890 ' +
+    '12345678 1234567 123456 abcdefghij filledbyoem'
+  ).split(' '),
+);
 
 /** The functions that a map has besides those of JSONata. Each returns undefined when there is no value. */
 export const MAP_FUNCTIONS: Readonly<Record<string, MapFunction>> = {

@@ -17,3 +17,11 @@ export interface RecordMap {
   /** Returns a promise only where an expression needs one. */
   mapped(item: unknown): MappedItem | Promise<MappedItem>;
 }
+
+/** A map that cannot be used. Each fault names file, line and member. */
+export class MapInvalid extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join(' '));
+    this.name = 'MapInvalid';
+  }
+}

@@ -1,4 +1,4 @@
-import { NO_YEAR, isNever, parseImportTime } from '../import-time';
+import { isNever, parseImportTime } from '../import-time';
 
 const NOT_A_TIME = '$time takes a time such as 2026-01-02T03:04:05Z.';
 
@@ -14,9 +14,8 @@ export function timeText(value: unknown, zone?: unknown): string | undefined {
 }
 
 function readTime(text: string, zone: unknown): Date | 'never' | null {
-  if (NO_YEAR.test(text)) return 'never';
   const time = parseImportTime(text);
-  if (time === null || time instanceof Date) return time;
+  if (time === null || time === 'never' || time instanceof Date) return time;
   if (zone === undefined)
     throw new Error('$time got a time without an offset; give its time zone: $time(x, "Europe/Berlin").');
   const wall = time.wall.getTime();

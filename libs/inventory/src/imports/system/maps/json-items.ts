@@ -1,10 +1,10 @@
 import { getManyValues, isMany, none } from 'stream-chain/core';
 import Assembler from 'stream-json/assembler.js';
 import { type Token as ParsedToken, jsonParser } from 'stream-json/core/parser.js';
+import { MAX_LINE_BYTES } from '../../domain/import-files.port';
 
-export const MAX_ITEM_BYTES = 1_048_576;
 /** One value, such as a text, stays in memory until its end. */
-const MAX_VALUE_BYTES = 16 * MAX_ITEM_BYTES;
+const MAX_VALUE_BYTES = 16 * MAX_LINE_BYTES;
 const AFTER_AN_OBJECT = /(?<=\})(?=[\s,\]{])/;
 const LONG_INTEGER = /^-?\d{16,}$/;
 /** Quotes, and a colon or a comma. */
@@ -26,8 +26,8 @@ interface ItemLimit {
 }
 
 export const ITEM_LIMIT: ItemLimit = {
-  bytes: MAX_ITEM_BYTES,
-  fault: `The item is longer than ${MAX_ITEM_BYTES} bytes.`,
+  bytes: MAX_LINE_BYTES,
+  fault: `The item is longer than ${MAX_LINE_BYTES} bytes.`,
 };
 
 /**

@@ -12,7 +12,7 @@ export interface ExpressionLimits {
 }
 
 /** An item has at most 1 MiB, so each limit is far above its needs. */
-export const ITEM_LIMITS: ExpressionLimits = { timeout: 2_000, stack: 500, sequence: 100_000 };
+const ITEM_LIMITS: ExpressionLimits = { timeout: 2_000, stack: 500, sequence: 100_000 };
 /** Errors whose value is a limit, and no part of the item. */
 const LIMIT_CODES = ['D1011', 'D1012', 'D2014', 'D2015'];
 

@@ -1,6 +1,6 @@
 import { LineCounter, type Node, type Pair, type Scalar, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { MapInvalid } from '../../domain/maps/map-fault';
+import { MapInvalid } from '../../domain/maps/record-map';
 
 const MAX_FILE_CHARACTERS = 1_048_576;
 

@@ -1,8 +1,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CATEGORY_KEYS, type CategoryKey } from '../../../assets/domain/asset-category';
-import { MapInvalid } from '../../domain/maps/map-fault';
-import type { RecordMap } from '../../domain/maps/record-map';
+import { MapInvalid, type RecordMap } from '../../domain/maps/record-map';
 import { type MapFile, readMapFile } from './map-file';
 import { type MapSource, recordMap } from './record-map.system';
 
@@ -13,7 +12,7 @@ const OF_DEMO = join(READY, 'demo');
 const EXTENSION = /\.ya?ml$/i;
 const EXTENSIONS = ['.yaml', '.yml'];
 
-export interface ListedMap {
+interface ListedMap {
   readonly name: string;
   readonly description: string | null;
   /** Null where an expression decides. */
@@ -40,7 +39,7 @@ export class MapLibrary {
 
   /** Returns the YAML of a map as it is. @throws {@link MapInvalid} when there is none */
   show(named: string): { readonly name: string; readonly yaml: string } {
-    const { yaml } = this.read(named, null, null);
+    const { yaml } = this.read(named);
     return { name: nameOf(named), yaml };
   }
 
@@ -50,9 +49,9 @@ export class MapLibrary {
   }
 
   private source(named: string): MapSource {
-    const chain = [this.read(named, null, null)];
+    const chain = [this.read(named)];
     for (let file = chain[0] as MapFile; file.extends !== null; file = chain.at(-1) as MapFile) {
-      const base = this.read(file.extends.text ?? '', file, file.extends.line);
+      const base = this.read(file.extends.text ?? '', file);
       if (chain.some((known) => known.file === base.file)) {
         const names = [...chain, base].map((known) => basename(known.file));
         throw new MapInvalid([`${file.file}:${file.extends.line}: extends: ${names.join(' extends ')}, in a circle.`]);
@@ -68,7 +67,7 @@ export class MapLibrary {
   }
 
   /** Reads the map that another one names, or that the operator names. */
-  private read(named: string, from: MapFile | null, line: number | null): MapFile {
+  private read(named: string, from: MapFile | null = null): MapFile {
     const isFile = EXTENSION.test(named) || named.includes(sep);
     const beside = from === null ? null : dirname(from.file);
     const found = isFile
@@ -78,7 +77,7 @@ export class MapLibrary {
           .flatMap((folder) => EXTENSIONS.map((extension) => resolve(folder, `${named}${extension}`)))
           // A map of the operator's may have the name of the ready one that it extends.
           .find((path) => path !== from?.file && isFileAt(path));
-    const place = from === null ? '' : `${from.file}:${line}: extends: `;
+    const place = from === null ? '' : `${from.file}:${from.extends?.line}: extends: `;
     if (found === undefined || !isFileAt(found)) {
       throw new MapInvalid([`${place}There is no map ${named}. "admin maps list" names the ready ones.`]);
     }

@@ -4,7 +4,7 @@ import type { ItemsOfMap, RecordMap } from '../../domain/maps/record-map';
 import { csvLine, csvLines } from '../csv-lines';
 import { type Start, formatOfItems } from '../input-format';
 import { ndjsonLines } from '../ndjson-lines';
-import { ITEM_LIMIT, type JsonItem, MAX_ITEM_BYTES, jsonItems, parseItem } from './json-items';
+import { ITEM_LIMIT, type JsonItem, jsonItems, parseItem } from './json-items';
 
 const MAX_DOCUMENT_BYTES = 268_435_456;
 const DOCUMENT_LIMIT = {
@@ -95,7 +95,7 @@ async function* wholeItems(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonl
 const itemOf = (item: unknown): JsonItem => ({ item, bytes: 0, listed: true });
 
 function asItem(read: JsonItem): JsonItem {
-  if ('fault' in read || read.bytes <= MAX_ITEM_BYTES) return read;
+  if ('fault' in read || read.bytes <= ITEM_LIMIT.bytes) return read;
   return { fault: ITEM_LIMIT.fault, last: false };
 }
 

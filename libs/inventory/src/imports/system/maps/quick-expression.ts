@@ -8,7 +8,7 @@ type Quick = (item: unknown) => unknown;
 
 /** Members of a node that change nothing, beside its own. Any other one makes the expression JSONata's. */
 const PLAIN = ['type', 'value', 'position'];
-const NOTHING_ELSE = (node: ExprNode, ...own: string[]): boolean =>
+const holdsOnly = (node: ExprNode, ...own: string[]): boolean =>
   Object.entries(node).every(([name, value]) => value === undefined || PLAIN.includes(name) || own.includes(name));
 
 /**
@@ -20,7 +20,7 @@ export function quickExpression(node: ExprNode): Quick | null {
     case 'string':
     case 'number':
     case 'value':
-      return NOTHING_ELSE(node) ? () => node.value as unknown : null;
+      return holdsOnly(node) ? () => node.value as unknown : null;
     case 'path':
       return path(node);
     case 'condition':
@@ -36,7 +36,7 @@ export function quickExpression(node: ExprNode): Quick | null {
 
 function path(node: ExprNode): Quick | null {
   const steps = node.steps ?? [];
-  if (!NOTHING_ELSE(node, 'steps') || !steps.every((step) => step.type === 'name' && NOTHING_ELSE(step))) return null;
+  if (!holdsOnly(node, 'steps') || !steps.every((step) => step.type === 'name' && holdsOnly(step))) return null;
   const names = steps.map((step) => String(step.value));
   return (item) => {
     let found: unknown = item;
@@ -56,7 +56,7 @@ interface Condition {
 }
 
 function condition(node: Condition & Partial<ExprNode>): Quick | null {
-  if (!NOTHING_ELSE(node as ExprNode, 'condition', 'then', 'else')) return null;
+  if (!holdsOnly(node as ExprNode, 'condition', 'then', 'else')) return null;
   const [when, then] = [quickExpression(node.condition), quickExpression(node.then)];
   const otherwise = node.else === undefined ? () => undefined : quickExpression(node.else);
   if (!when || !then || !otherwise) return null;
@@ -69,7 +69,7 @@ function condition(node: Condition & Partial<ExprNode>): Quick | null {
 }
 
 function comparison(node: ExprNode): Quick | null {
-  if (!['=', '!='].includes(String(node.value)) || !NOTHING_ELSE(node, 'lhs', 'rhs')) return null;
+  if (!['=', '!='].includes(String(node.value)) || !holdsOnly(node, 'lhs', 'rhs')) return null;
   const [one, other] = [quickExpression(node.lhs as ExprNode), quickExpression(node.rhs as ExprNode)];
   if (!one || !other) return null;
   return (item) => {
@@ -84,8 +84,8 @@ function comparison(node: ExprNode): Quick | null {
 
 function call(node: ExprNode): Quick | null {
   const { procedure } = node;
-  if (procedure?.type !== 'variable' || !NOTHING_ELSE(procedure)) return null;
-  if (!NOTHING_ELSE(node, 'procedure', 'arguments', 'name')) return null;
+  if (procedure?.type !== 'variable' || !holdsOnly(procedure)) return null;
+  if (!holdsOnly(node, 'procedure', 'arguments', 'name')) return null;
   const name = String(procedure.value);
   const called: MapFunction | undefined = Object.hasOwn(MAP_FUNCTIONS, name) ? MAP_FUNCTIONS[name] : undefined;
   const values = (node.arguments ?? []).map((argument) => list(argument) ?? quickExpression(argument));
@@ -99,7 +99,7 @@ function call(node: ExprNode): Quick | null {
 /** A list in brackets, as an argument: absent values are no elements of it. */
 function list(node: ExprNode): Quick | null {
   if ((node.type as string) !== 'unary' || (node.value as unknown) !== '[') return null;
-  if (!NOTHING_ELSE(node, 'expressions', 'consarray')) return null;
+  if (!holdsOnly(node, 'expressions', 'consarray')) return null;
   const elements = (node.expressions ?? []).map(quickExpression);
   if (!elements.every((element) => element !== null)) return null;
   return (item) => {

@@ -1,7 +1,6 @@
 import { ASSET_TYPES, CATEGORY_KEYS, type CategoryKey } from '../../../assets/domain/asset-category';
 import { MEMBER_PATHS, membersOf } from '../../domain/import-record';
-import { MapInvalid } from '../../domain/maps/map-fault';
-import type { ItemsOfMap, MappedItem, RecordMap } from '../../domain/maps/record-map';
+import { type ItemsOfMap, MapInvalid, type MappedItem, type RecordMap } from '../../domain/maps/record-map';
 import { type ExpressionLimits, type MapExpression, mapExpression, plainPath } from './map-expression';
 import type { MapLine } from './map-file';
 
