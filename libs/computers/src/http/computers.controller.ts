@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/comm
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
 import { ChangeQueryDto, DaysQueryDto, FeedPaging } from '#libs/platform/change-pages';
-import { DayCounts } from '#libs/platform/changes';
+import { DayCounts, dayCountsOf } from '#libs/platform/changes';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { FindQueryDto, PageQueryDto, Paging } from '#libs/platform/pagination';
@@ -33,7 +33,7 @@ import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './
 const RESOURCE = 'computers';
 const FEED = 'computer-changes';
 /** Both belong to the inventory. */
-const DAYS = { stored: 'computer_day', countsAt: 'computer_counts_at' };
+const DAYS = dayCountsOf({ stored: 'computer_day', countsAt: 'computer_counts_at' });
 const COMPUTER_ID = {
   name: 'id',
   format: 'uuid',

@@ -4,11 +4,25 @@ import { Database } from '../database/database';
 import { type Statement, bind, prepared } from '../database/pipelined-statements';
 import { History } from './history';
 
-/** A kind of counts: the view with those of past days, and the function that counts at an instant. */
+/** Statements of one kind of counts. */
 export interface DayCountsOf {
-  readonly stored: string;
-  readonly countsAt: string;
+  /** Values: $1 workspace, $2 and $3 the first and last day. */
+  readonly stored: Statement;
+  /** Values: $1 workspace, $2 instant. */
+  readonly countsAt: Statement;
 }
+
+/** `stored` is the view with the counts of past days, `countsAt` the function that counts at an instant. */
+export const dayCountsOf = ({ stored, countsAt }: Readonly<Record<keyof DayCountsOf, string>>): DayCountsOf => ({
+  stored: prepared(
+    `${stored}s`,
+    `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+            (SELECT (extract(epoch FROM begins_at) * 1000)::bigint FROM history_horizon WHERE workspace_id = $1),
+            (SELECT jsonb_object_agg(day, counts) FROM ${stored}
+              WHERE workspace_id = $1 AND day BETWEEN coalesce($2::date, CURRENT_DATE - 1) AND coalesce($3::date, CURRENT_DATE + 1))`,
+  ),
+  countsAt: prepared(countsAt, `SELECT ${countsAt}($1, $2::timestamptz)`),
+});
 
 /** The counts of a day: for each cell an array of its values, and the number behind them. */
 export interface CountedDay {
@@ -24,22 +38,6 @@ export const MOST_DAYS = 400;
 /** Past days that are counted for an answer because the worker has not written them yet. */
 const MOST_UNWRITTEN = 3;
 const DAY_MS = 86_400_000;
-
-const statements = new Map<string, Statement>();
-/** Values: $1 workspace, $2 and $3 the first and last day. */
-function storedDays({ stored }: DayCountsOf): Statement {
-  const known = statements.get(stored);
-  if (known) return known;
-  const statement = prepared(
-    `${stored}s`,
-    `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
-            (SELECT (extract(epoch FROM begins_at) * 1000)::bigint FROM history_horizon WHERE workspace_id = $1),
-            (SELECT jsonb_object_agg(day, counts) FROM ${stored}
-              WHERE workspace_id = $1 AND day BETWEEN coalesce($2::date, CURRENT_DATE - 1) AND coalesce($3::date, CURRENT_DATE + 1))`,
-  );
-  statements.set(stored, statement);
-  return statement;
-}
 
 /** Reads counts by day. */
 @Injectable()
@@ -59,7 +57,7 @@ export class DayCounts {
     given: { readonly from?: string | undefined; readonly to?: string | undefined },
   ): Promise<CountedDay[]> {
     const values = [workspaceId, given.from ?? given.to ?? null, given.to ?? null];
-    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(storedDays(of), values)]);
+    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(of.stored, values)]);
     const [today = '', begins = null, counts = null] = row ?? [];
     const written = JSON.parse(counts ?? '{}') as Record<string, CountedDay['cells']>;
     const wanted = daysOf(given, today as string);
@@ -82,9 +80,8 @@ export class DayCounts {
     instant: Date | null,
   ): Promise<CountedDay['cells']> {
     if (instant) await this.history.settle(workspaceId, instant);
-    const statement = prepared(countsAt, `SELECT ${countsAt}($1, $2::timestamptz)`);
     const values = [workspaceId, instant?.toISOString() ?? 'infinity'];
-    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(statement, values)]);
+    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(countsAt, values)]);
     return JSON.parse(row?.[0] ?? '[]') as CountedDay['cells'];
   }
 }

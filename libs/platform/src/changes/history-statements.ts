@@ -34,12 +34,13 @@ const MOMENT = `(
          (SELECT ${milliseconds('begins_at')} FROM history_horizon WHERE workspace_id = $1) AS first
   ) AS moment`;
 
-/** The columns of {@link MOMENT} behind those of an item. */
-const MOMENT_COLUMNS = 'moment.newest, moment.now, moment.first';
+/** The columns of {@link MOMENT} behind those of an item, in this order. */
+export const MOMENT_COLUMNS = ['moment.newest', 'moment.now', 'moment.first'];
+const MOMENT_SELECTED = MOMENT_COLUMNS.join(', ');
 
 /** The moment alone. */
 export const FIND_MOMENT: ItemStatement = {
-  ...prepared('history_moment', `SELECT ${MOMENT_COLUMNS} FROM ${MOMENT}`),
+  ...prepared('history_moment', `SELECT ${MOMENT_SELECTED} FROM ${MOMENT}`),
   itemColumns: 0,
 };
 
@@ -76,7 +77,7 @@ export interface ItemStatement extends Statement {
 function findThen(label: string, rows: HistoryRows, columns: Columns): ItemStatement {
   const named = columns.map((column, place) => `${column} AS c${place}`);
   const text = `
-    SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_COLUMNS}
+    SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_SELECTED}
       FROM ${MOMENT} LEFT JOIN LATERAL (${statesOf(rows, 'public_id = $3::uuid', named)}) AS state ON true`;
   return { ...prepared(`${label}_find_then`, text), itemColumns: columns.length };
 }
@@ -90,7 +91,7 @@ function listThen(label: string, rows: HistoryRows & { readonly kind: string }, 
   const named = ['present.id', ...columns.map((column, place) => `${column} AS c${place}`)];
   const condition = `id > $3::bigint AND id <= place.last AND ${rows.kind} BETWEEN $5::smallint AND $6::smallint`;
   const text = `
-    SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_COLUMNS}, state.id, place.next
+    SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_SELECTED}, state.id, place.next
       FROM ${MOMENT}
      CROSS JOIN LATERAL (
        SELECT max(id) AS last, CASE WHEN count(*) = ${WINDOW} THEN max(id) END AS next

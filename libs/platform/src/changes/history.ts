@@ -16,7 +16,13 @@ import {
 import { Database, READ_PATIENCE_MS } from '../database/database';
 import { type TextRow, bind, prepared } from '../database/pipelined-statements';
 import { RowBudget } from '../database/row-budget';
-import { ENTRY_COLUMNS, FIND_MOMENT, type HistoryStatements, type ItemStatement } from './history-statements';
+import {
+  ENTRY_COLUMNS,
+  FIND_MOMENT,
+  type HistoryStatements,
+  type ItemStatement,
+  MOMENT_COLUMNS,
+} from './history-statements';
 import { originOf } from './ticket';
 
 /** An item with the one member of which no former values are kept. */
@@ -105,7 +111,7 @@ export class History {
       ]);
       // Retention may have moved the first instant meanwhile.
       momentOf(rows[0], statement, instant);
-      const at = statement.itemColumns + MOMENT_COLUMNS;
+      const at = statement.itemColumns + MOMENT_COLUMNS.length;
       const found = rows.filter((row) => row[at] !== null);
       const page = toPage(found, size, 0, (row) => row[at] as string);
       const behindPage = budget.isCut ? page.lastPosition : (rows[0]?.[at + 1] ?? null);
@@ -142,12 +148,9 @@ const EVERY_KIND = [0, 32_766] as const;
 /** Between two looks at the clock of Postgres. */
 const LONGEST_WAIT_MS = 100;
 
-/** Columns of a moment in a row. */
-const MOMENT_COLUMNS = 3;
-
 /** Reads the moment behind an item. @throws `validation_failed` for an instant from before the history */
 function momentOf(row: TextRow | undefined, { itemColumns }: ItemStatement, instant: Date) {
-  const [newest, now, first] = (row ?? []).slice(itemColumns, itemColumns + MOMENT_COLUMNS).map(Number);
+  const [newest, now, first] = (row ?? []).slice(itemColumns, itemColumns + MOMENT_COLUMNS.length).map(Number);
   if (first !== undefined && instant.getTime() < first) {
     throw new InstantRefused(`must not be before ${new Date(first).toISOString()}, where the history begins.`);
   }

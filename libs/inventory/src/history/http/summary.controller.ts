@@ -1,13 +1,13 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { DaysQueryDto } from '#libs/platform/change-pages';
-import { DayCounts } from '#libs/platform/changes';
+import { DayCounts, dayCountsOf } from '#libs/platform/changes';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import { ASSET_SUMMARY_EXAMPLES, AssetSummaryDto, toAssetDayDto } from './asset-summary.dto';
 
-const ASSETS = { stored: 'asset_day', countsAt: 'asset_counts_at' };
+const ASSETS = dayCountsOf({ stored: 'asset_day', countsAt: 'asset_counts_at' });
 
 @ApiTags('Inventory')
 @Controller('v1/inventory/summary')
