@@ -1,4 +1,4 @@
-import { issuerFault, subjectFault } from '#libs/auth/operators';
+import { ClientKeyRefused, CredentialNotAdded, issuerFault, subjectFault } from '#libs/auth/operators';
 import { RATE_CLASSES, type RateClass, type RateLimit, parseRateLimit } from '#libs/kernel';
 import type { LimitsDto } from './application.dto';
 import type { FieldErrors } from './read-fields';
@@ -36,4 +36,15 @@ export function trustFaults(issuer: string, subject: string, baseUrl: string): F
   const [ofIssuer, ofSubject] = [issuerFault(issuer, baseUrl, false), subjectFault(subject)];
   if (ofIssuer === null && ofSubject === null) return null;
   return { ...(ofIssuer ? { issuer: ofIssuer } : {}), ...(ofSubject ? { subject: ofSubject } : {}) };
+}
+
+/** Adds a credential. Where it cannot be added, returns the reason beside its field. */
+export async function refusalAt(field: string, add: () => Promise<unknown>): Promise<FieldErrors | null> {
+  try {
+    await add();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ClientKeyRefused || error instanceof CredentialNotAdded)) throw error;
+    return { [field]: error.message };
+  }
 }

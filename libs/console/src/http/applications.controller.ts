@@ -1,15 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
-import {
-  type Application,
-  Applications,
-  ClientKeyRefused,
-  ClientKeys,
-  CredentialNotAdded,
-  LimitRaised,
-  Trusts,
-  readClientKeys,
-} from '#libs/auth/operators';
+import { type Application, Applications, ClientKeys, LimitRaised, Trusts, readClientKeys } from '#libs/auth/operators';
 import { RATE_CLASSES, SCOPES, formatRateLimit, isUuid } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
@@ -25,10 +16,10 @@ import {
   RotationDto,
   ScopesDto,
 } from './application.dto';
-import { idOf } from './inventory.controller';
-import { type Refused, readLimits, shown, trustFaults } from './application-form';
+import { idOf } from './path-id';
+import { type Refused, readLimits, refusalAt, shown, trustFaults } from './application-form';
 import { sendPage } from './page';
-import { readFields } from './read-fields';
+import { type FieldErrors, readFields } from './read-fields';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -91,16 +82,12 @@ export class ApplicationsController {
 
   @Post(':client_id/end-secret')
   async endSecret(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
-    await this.own(me, id);
-    await this.applications.asPerson(me).endOldSecret(id);
-    this.lead(response, id);
+    await this.change(me, id, response, () => this.applications.asPerson(me).endOldSecret(id));
   }
 
   @Post(':client_id/remove-secret')
   async removeSecret(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
-    await this.own(me, id);
-    await this.applications.asPerson(me).removeSecret(id);
-    this.lead(response, id);
+    await this.change(me, id, response, () => this.applications.asPerson(me).removeSecret(id));
   }
 
   @Post(':client_id/keys')
@@ -110,16 +97,9 @@ export class ApplicationsController {
     @Body() body: Fields,
     @Res() response: Response,
   ): Promise<void> {
-    const application = await this.own(me, id);
-    const { fields, errors } = await readFields(NewKeysDto, body);
-    if (errors) return this.showOne(application, response, { errors, typed: body });
-    try {
-      await this.keys.asPerson(me).add(id, await readClientKeys(fields.jwk));
-    } catch (error) {
-      if (!(error instanceof ClientKeyRefused || error instanceof CredentialNotAdded)) throw error;
-      return this.showOne(application, response, { errors: { jwk: error.message }, typed: body });
-    }
-    this.lead(response, id);
+    await this.submit(me, id, { dto: NewKeysDto, body, response }, async ({ jwk }) => {
+      return refusalAt('jwk', async () => this.keys.asPerson(me).add(id, await readClientKeys(jwk)));
+    });
   }
 
   @Post(':client_id/keys/remove')
@@ -129,9 +109,9 @@ export class ApplicationsController {
     @Body() { kid }: Fields,
     @Res() response: Response,
   ): Promise<void> {
-    await this.own(me, id);
-    if (!(await this.keys.asPerson(me).remove(id, String(kid)))) throw new NotFoundException();
-    this.lead(response, id);
+    await this.change(me, id, response, async () => {
+      if (!(await this.keys.asPerson(me).remove(id, String(kid)))) throw new NotFoundException();
+    });
   }
 
   /** The trust opens nothing until a background worker fetched the keys of the issuer. */
@@ -142,20 +122,12 @@ export class ApplicationsController {
     @Body() body: Fields,
     @Res() response: Response,
   ): Promise<void> {
-    const application = await this.own(me, id);
-    const { fields, errors } = await readFields(NewTrustDto, body);
-    if (errors) return this.showOne(application, response, { errors, typed: body });
-    const { issuer, subject } = fields;
-    const faults = trustFaults(issuer, subject, this.settings.baseUrl);
-    if (faults) return this.showOne(application, response, { errors: faults, typed: body });
-    try {
+    await this.submit(me, id, { dto: NewTrustDto, body, response }, async ({ issuer, subject }) => {
+      const faults = trustFaults(issuer, subject, this.settings.baseUrl);
+      if (faults) return faults;
       const trust = { issuer, subject, audience: null, insecure: false, given: false, keys: null };
-      await this.trusts.asPerson(me).add(id, trust);
-    } catch (error) {
-      if (!(error instanceof CredentialNotAdded)) throw error;
-      return this.showOne(application, response, { errors: { issuer: error.message }, typed: body });
-    }
-    this.lead(response, id);
+      return refusalAt('issuer', () => this.trusts.asPerson(me).add(id, trust));
+    });
   }
 
   @Post(':client_id/trust/remove')
@@ -165,23 +137,19 @@ export class ApplicationsController {
     @Body() { trust }: Fields,
     @Res() response: Response,
   ): Promise<void> {
-    await this.own(me, id);
-    if (!(await this.trusts.asPerson(me).remove(id, idOf(String(trust))))) throw new NotFoundException();
-    this.lead(response, id);
+    await this.change(me, id, response, async () => {
+      if (!(await this.trusts.asPerson(me).remove(id, idOf(String(trust))))) throw new NotFoundException();
+    });
   }
 
   @Post(':client_id/disable')
   async disable(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
-    await this.own(me, id);
-    await this.applications.asPerson(me).setDisabled(id, true);
-    this.lead(response, id);
+    await this.change(me, id, response, () => this.applications.asPerson(me).setDisabled(id, true));
   }
 
   @Post(':client_id/enable')
   async enable(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
-    await this.own(me, id);
-    await this.applications.asPerson(me).setDisabled(id, false);
-    this.lead(response, id);
+    await this.change(me, id, response, () => this.applications.asPerson(me).setDisabled(id, false));
   }
 
   @Post(':client_id/scopes')
@@ -191,11 +159,10 @@ export class ApplicationsController {
     @Body() body: Fields,
     @Res() response: Response,
   ): Promise<void> {
-    const application = await this.own(me, id);
-    const { fields, errors } = await readFields(ScopesDto, body);
-    if (errors) return this.showOne(application, response, { errors, typed: body });
-    await this.applications.asPerson(me).setScopes(id, fields.scopes);
-    this.lead(response, id);
+    await this.submit(me, id, { dto: ScopesDto, body, response }, async ({ scopes }) => {
+      await this.applications.asPerson(me).setScopes(id, scopes);
+      return null;
+    });
   }
 
   @Post(':client_id/limits')
@@ -205,19 +172,39 @@ export class ApplicationsController {
     @Body() body: Fields,
     @Res() response: Response,
   ): Promise<void> {
+    await this.submit(me, id, { dto: LimitsDto, body, response }, async (fields) => {
+      const { limits, errors } = readLimits(fields);
+      if (errors) return errors;
+      try {
+        await this.applications.asPerson(me).setLimits(id, limits, this.settings.rateLimits);
+      } catch (error) {
+        if (!(error instanceof LimitRaised)) throw error;
+        const reason = 'This is higher than the limit in force. Only an operator raises limits.';
+        return Object.fromEntries(error.rateClasses.map((rateClass) => [rateClass, reason]));
+      }
+      return null;
+    });
+  }
+
+  /** Changes an application of the workspace, and leads back to its page. */
+  private async change(me: SignedIn, id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
+    await this.own(me, id);
+    await make();
+    this.lead(response, id);
+  }
+
+  /** Changes an application as a form says. Where `make` refuses fields, the page shows why, and what was typed. */
+  private async submit<Fields extends object>(
+    me: SignedIn,
+    id: string,
+    form: { readonly dto: new () => Fields; readonly body: Refused['typed']; readonly response: Response },
+    make: (fields: Fields) => Promise<FieldErrors | null>,
+  ): Promise<void> {
+    const { dto, body, response } = form;
     const application = await this.own(me, id);
-    const { fields, errors } = await readFields(LimitsDto, body);
-    if (errors) return this.showOne(application, response, { errors, typed: body });
-    const { limits, errors: malformed } = readLimits(fields);
-    if (malformed) return this.showOne(application, response, { errors: malformed, typed: body });
-    try {
-      await this.applications.asPerson(me).setLimits(id, limits, this.settings.rateLimits);
-    } catch (error) {
-      if (!(error instanceof LimitRaised)) throw error;
-      const reason = 'This is higher than the limit in force. Only an operator raises limits.';
-      const raised = Object.fromEntries(error.rateClasses.map((rateClass) => [rateClass, reason]));
-      return this.showOne(application, response, { errors: raised, typed: body });
-    }
+    const { fields, errors } = await readFields(dto, body);
+    const refused = errors ?? (await make(fields));
+    if (refused) return this.showOne(application, response, { errors: refused, typed: body });
     this.lead(response, id);
   }
 

@@ -7,7 +7,7 @@ import type { SignedIn } from '../domain/signed-in';
 import { csvLine } from '../domain/csv';
 import { Access, Me } from './access.decorator';
 import { Downloads } from './downloads';
-import { idOf } from './inventory.controller';
+import { idOf } from './path-id';
 import { downloadAddress, listQuery, nextPage } from './list-query';
 import { sendPage } from './page';
 

@@ -3,7 +3,7 @@ import { ImportRuns } from '#libs/inventory';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Access, Me } from './access.decorator';
-import { idOf } from './inventory.controller';
+import { idOf } from './path-id';
 import { sendPage } from './page';
 
 const SHOWN_RUNS = 100;

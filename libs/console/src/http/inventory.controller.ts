@@ -7,7 +7,7 @@ import {
   CLASSIFICATIONS,
   categoryOf,
 } from '#libs/inventory';
-import { type AssetId, type HistoryEntry, ValidationFailed, assetId, isUuid, newestOf } from '#libs/kernel';
+import { type AssetId, type HistoryEntry, ValidationFailed, newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
@@ -18,6 +18,7 @@ import { AssetChanges, type AssetField, FIELDS } from './asset-changes';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage } from './list-query';
 import { sendPage } from './page';
+import { idOf } from './path-id';
 import { type FieldErrors, readFields } from './read-fields';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -159,12 +160,6 @@ export class InventoryController {
       refused ? 400 : 200,
     );
   }
-}
-
-/** An address with anything but an id leads nowhere. */
-export function idOf(text: string): AssetId {
-  if (!isUuid(text)) throw new NotFoundException();
-  return assetId(text);
 }
 
 /** What a change made of the state before. */

@@ -5,7 +5,7 @@ import { LastAdministrator, NoSuchPerson, PersonThere, isEmail } from '../domain
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
 import { Access, Me } from './access.decorator';
-import { idOf } from './inventory.controller';
+import { idOf } from './path-id';
 import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
 import { type FieldErrors, readFields } from './read-fields';
