@@ -272,6 +272,25 @@ runpy.run_path("give_owners.py")`);
     ]);
   });
 
+  it('give the other owners when an address is nobody’s', async () => {
+    const mei = (await arrange.anEmployee(company, 'Mei', 'mei.tanaka@example.com')).id;
+    for (const [name, account_id] of [
+      ['a', '123456789012'],
+      ['b', '210987654321'],
+    ] as const) {
+      await arrange.anAsset(company, { type: 'CLOUD_STORAGE_BUCKET', name, columns: { account_id } });
+    }
+
+    const { status, stdout, stderr } = await run(recipe('give_owners'));
+
+    expect(stdout).toContain('1 owners given, 0 assets');
+    expect([status, stderr.trim()]).toEqual([1, 'Not the address of one employee: ada.okafor@example.com']);
+    expect(await rows('name, owner_id')).toEqual([
+      ['a', mei],
+      ['b', null],
+    ]);
+  });
+
   it('report computers that fail a check, with the addresses of their owners', async () => {
     const ada = (await arrange.anEmployee(company, 'Ada')).id;
     const computer = (name: string, ownerId: string | null, disk_encryption_enabled: boolean | null) =>

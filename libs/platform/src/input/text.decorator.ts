@@ -58,7 +58,7 @@ export const ExactEmail = (options: Member): PropertyDecorator =>
   applyDecorators(
     Text({ minLength: 1, maxLength: 256, pattern: '^[^ ]+$', ...options }),
     check({
-      code: 'spaces',
+      code: 'format',
       isValid: (value) => !(value as string).includes(' '),
       message: (sent) => `must have no spaces${plusHint(sent as string)}`,
     }),

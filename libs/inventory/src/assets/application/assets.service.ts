@@ -129,6 +129,7 @@ export class AssetsService {
 
 const setBy = (author: ChangeAuthor): 'MANUAL' | 'API' => ('personId' in author ? 'MANUAL' : 'API');
 
+/** Names up to 100 places. A `validation_failed` names twenty. */
 function assertNoEmployee(assets: readonly Asset[], updates: readonly SentUpdate[]): void {
   const employees = new Set(assets.filter(({ type }) => type === 'EMPLOYEE').map(({ id }) => id));
   if (employees.size === 0) return;

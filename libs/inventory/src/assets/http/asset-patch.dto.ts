@@ -92,7 +92,7 @@ export class AssetMetadataPatchDto extends GovernancePatchDto {
   tags?: TagPatchDto[] | null;
 }
 
-/** The same members as a merge patch (RFC 7396). A separate schema, because null has the opposite meaning. */
+/** The same members as a merge patch (RFC 7396). For the contract alone, because null has the opposite meaning there. */
 @ApiObject({
   name: 'AssetMetadataMergePatch',
   description:

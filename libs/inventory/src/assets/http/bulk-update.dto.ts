@@ -73,6 +73,11 @@ export class BulkConditionDto {
   classification?: Classification | null;
 }
 
+const PATCH = {
+  requiredWithout: 'updates',
+  description: 'The change, the same for each asset. Required without `updates`.',
+} as const;
+
 const UPDATES = {
   nullable: true,
   minItems: 1,
@@ -98,11 +103,7 @@ export class BulkUpdateDto {
   })
   ids?: string[] | null;
 
-  @Nested({
-    requiredWithout: 'updates',
-    type: BulkPatchDto,
-    description: 'The change, the same for each asset. Required without `updates`.',
-  })
+  @Nested({ ...PATCH, type: BulkPatchDto })
   patch?: BulkPatchDto | null;
 
   @NotBeside(['ids', 'patch'])
@@ -131,11 +132,7 @@ export class BulkUpdateDto {
   additionalProperties: false,
 })
 export class BulkUpdateMergePatchDto extends BulkUpdateDto {
-  @Nested({
-    requiredWithout: 'updates',
-    type: BulkMergePatchDto,
-    description: 'The change, the same for each asset. Required without `updates`.',
-  })
+  @Nested({ ...PATCH, type: BulkMergePatchDto })
   declare patch?: BulkMergePatchDto | null;
 
   @NotBeside(['ids', 'patch'])
