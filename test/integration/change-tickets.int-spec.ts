@@ -1,5 +1,6 @@
 import { RemovedAssets } from '../../libs/inventory/src/changes/typeorm/removed-assets';
 import { Database } from '../../libs/platform/src/database/database';
+import { someoneWaits } from '../support/waiting-sessions';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP } from '../support/import-setting';
 
 const FORGOTTEN = `
@@ -105,6 +106,23 @@ describe('Change tickets', () => {
     await setting.tagKeys.delete(setting.here, 'env', () => undefined);
 
     expect((await sets()).at(-1)).toEqual({ origin: 3, assets: [BUCKET.externalId] });
+  });
+
+  it('hold every asset that loses a deleted tag key, also beside updates', async () => {
+    const [one, other, third] = ['one', 'other', 'third'].map((externalId) => ({ ...BUCKET, owner: null, externalId }));
+    await setting.importAll(one, other, third);
+    const { admin } = setting.database;
+    await admin.query('BEGIN');
+    await setting.change(
+      `UPDATE asset SET description = 'beside', change_id = 0 WHERE external_id <> 'one' AND workspace_id = '${setting.here}'`,
+    );
+    const deleting = setting.tagKeys.delete(setting.here, 'env', () => undefined);
+    await someoneWaits(setting.database);
+    await admin.query('COMMIT');
+    await deleting;
+
+    expect((await sets()).at(-1)).toEqual({ origin: 3, assets: ['one', 'other', 'third'] });
+    expect(await setting.asset('other')).toMatchObject({ description: 'beside', tags: [{ key: 'aws:stack' }] });
   });
 
   describe('keep former states', () => {

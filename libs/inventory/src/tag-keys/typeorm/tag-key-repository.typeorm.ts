@@ -11,26 +11,28 @@ import { TagCountRow, TagKeyRow } from './tag-key.row';
 
 const BATCH = 2_000;
 
+/** One batch of assets, in the order of their ids, like every writer. */
+const LOCK = `
+  SELECT id FROM asset
+   WHERE workspace_id = $1 AND id IN (
+     SELECT asset_id FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 LIMIT ${BATCH})
+   ORDER BY id FOR NO KEY UPDATE`;
+
 /**
- * One batch of assets. Locks rows in the order of their ids, like every writer, then removes tag rows and rendered tags
- * together.
+ * Removes tag rows and rendered tags together. A statement of its own, because it must see what the locks waited for:
+ * Postgres would otherwise compute such rows again, each with a change set of its own.
  */
 const UNTAG = `
-  WITH locked AS (
-    SELECT id FROM asset
-     WHERE workspace_id = $1 AND id IN (
-       SELECT asset_id FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 LIMIT ${BATCH})
-     ORDER BY id FOR NO KEY UPDATE
-  ), removed AS (
-    DELETE FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 AND asset_id IN (SELECT id FROM locked)
+  WITH removed AS (
+    DELETE FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 AND asset_id = ANY ($4::bigint[]) RETURNING asset_id
   ), rendered AS (
     UPDATE asset SET version = version + 1, change_id = ${NEW_CHANGE_SET_ID},
            updated_at = GREATEST(updated_at, now()), tags = COALESCE(
              (SELECT jsonb_agg(tag ORDER BY place) FROM jsonb_array_elements(tags) WITH ORDINALITY AS t (tag, place)
                WHERE tag->>'key' <> $3), '[]')
-     WHERE workspace_id = $1 AND id IN (SELECT id FROM locked)
+     WHERE workspace_id = $1 AND id IN (SELECT asset_id FROM removed)
   )
-  SELECT count(*)::int AS assets FROM locked`;
+  SELECT count(*)::int AS assets FROM removed`;
 
 @Injectable()
 export class TagKeyRepositoryTypeorm extends TagKeyRepository {
@@ -86,17 +88,21 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     let assets = 0;
     for (;;) {
       const untagged = await this.deleteBatch(workspaceId, found.id, key);
-      if (untagged === 0) return { assets };
+      if (untagged === null) return { assets };
       assets += untagged;
       onProgress(assets);
     }
   }
 
-  /** Returns the number of changed assets; 0 when none is left and the key is deleted. */
-  private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number> {
+  /** Returns the number of changed assets; null when none is left and the key is deleted. */
+  private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key]);
-      if (batch && batch.assets > 0) {
+      const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, id]);
+      if (locked.length > 0) {
+        const ids = locked.map((asset) => asset.id);
+        const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key, ids]);
+        // Updates may have taken the key from all of them.
+        if (!batch?.assets) return 0;
         const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
         await manager.query(text, [...values]);
         return batch.assets;
@@ -105,7 +111,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
       await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
       await manager.delete(TagCountRow, { workspace_id: workspaceId, tag_key_id: id });
       await this.record(manager, workspaceId, 'tag_key.deleted', key);
-      return 0;
+      return null;
     });
   }
 
