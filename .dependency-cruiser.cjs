@@ -6,7 +6,7 @@ const TEST_CODE = '\\.(fake|contract|spec|e2e-spec|int-spec)\\.ts$';
 
 const LAYERS = 'http|application|domain|typeorm|redis|jwt|system';
 // A library with the folders of a feature. `audit` and `auth` are lower layers with the same structure.
-const FEATURE = '^libs/(?!kernel/|platform/|local-postgres/|client/)([^/]+)/src';
+const FEATURE = '^libs/(?!kernel/|platform/|local-postgres/|docs-site/|client/)([^/]+)/src';
 // A slice has the same folders inside a large feature. From the lowest to the highest.
 const SLICES = ['tag-keys', 'assets', 'imports', 'changes', 'history'];
 const SLICE = `(?:/(?:${SLICES.join('|')}))?`;
@@ -17,6 +17,8 @@ const AUDIT = '^libs/audit/';
 const AUTH = '^libs/auth/';
 // A separate package for clients of the API.
 const CLIENT = '^libs/client/';
+// Scripts that browsers load by their address.
+const BROWSER = '^libs/docs-site/src/browser/';
 // The pages of the web console call what every feature offers.
 const CONSOLE_PAGES = '^libs/console/src/http/';
 const FEATURE_DOORS = '^libs/[^/]+/src/(?:index|operators)\\.ts$';
@@ -170,6 +172,7 @@ const ladderRules = [
     from: { path: '^(?:apps/api|libs)/', pathNot: [LOCAL_POSTGRES, TEST_CODE] },
     to: { path: LOCAL_POSTGRES },
   },
+  standsOn('platform', 'docs-site', [KERNEL, PLATFORM]),
   standsOn('platform', 'audit', [KERNEL, PLATFORM]),
   standsOn('audit', 'auth', [KERNEL, PLATFORM, AUDIT]),
   {
@@ -334,7 +337,10 @@ const treeRules = [
     name: 'no-orphans',
     severity: 'error',
     comment: 'A file that imports nothing and that nothing imports does nothing.',
-    from: { orphan: true, pathNot: ['\\.(spec|e2e-spec|int-spec)\\.ts$', '\\.d\\.c?ts$', '^test/.*\\.[cm]js$'] },
+    from: {
+      orphan: true,
+      pathNot: ['\\.(spec|e2e-spec|int-spec)\\.ts$', '\\.d\\.c?ts$', '^test/.*\\.[cm]js$', BROWSER],
+    },
     to: {},
   },
   {
@@ -374,7 +380,7 @@ const shippingRules = [
     name: 'no-unresolvable',
     severity: 'error',
     comment: 'Every import leads somewhere.',
-    from: {},
+    from: { pathNot: BROWSER },
     to: { couldNotResolve: true },
   },
 ];

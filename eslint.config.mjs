@@ -20,6 +20,16 @@ const nodeNames = [
   'setTimeout',
   'structuredClone',
 ];
+const browserNames = [
+  'MutationObserver',
+  'ResizeObserver',
+  'SwaggerUIBundle',
+  'crypto',
+  'document',
+  'localStorage',
+  'matchMedia',
+  'navigator',
+];
 const commonJsNames = ['__dirname', '__filename', 'exports', 'module', 'require'];
 const readonlyNames = (names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
 
@@ -124,5 +134,9 @@ export default tseslint.config(
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   { files: scripts, languageOptions: { globals: readonlyNames(nodeNames) } },
+  {
+    files: ['libs/docs-site/src/browser/*.js'],
+    languageOptions: { globals: readonlyNames(browserNames) },
+  },
   { files: ['**/*.cjs'], languageOptions: { sourceType: 'commonjs', globals: readonlyNames(commonJsNames) } },
 );

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { loadSettings, settingsSchema } from '#libs/platform/config';
 import { NOTICE_MS } from '#libs/platform/process';
-import { GUIDES } from '../../apps/api/src/guides/guide-list';
+import { GUIDES } from '../../libs/docs-site/src/guides/guide-list';
 import {
   type Tree,
   at,

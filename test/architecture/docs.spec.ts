@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '#libs/kernel';
 import { PROBLEMS } from '#libs/platform/problems';
 import { meaningOf, settingsSchema } from '#libs/platform/config';
-import { GUIDES } from '../../apps/api/src/guides/guide-list';
-import { renderGuide } from '../../apps/api/src/guides/guide-markdown';
+import { GUIDES } from '../../libs/docs-site/src/guides/guide-list';
+import { renderGuide } from '../../libs/docs-site/src/guides/guide-markdown';
 import { settingsPage } from './settings-page';
 
 const page = (name: string): string => readFileSync(join(__dirname, '../../docs', name), 'utf8');

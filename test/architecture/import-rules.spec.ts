@@ -220,6 +220,7 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
       ],
     ]),
   ),
+  'docs-site-stands-on-platform': [plant('libs/docs-site/src/planted-up.ts', imports('#libs/audit'))],
   'local-postgres-stands-on-platform': [plant('libs/local-postgres/src/planted-up.ts', imports('#libs/audit'))],
   'production-runs-without-local-postgres': [
     plant('apps/api/src/planted-postgres.ts', imports('#libs/local-postgres')),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
-import { GUIDES } from '../../apps/api/src/guides/guide-list';
+import { GUIDES } from '../../libs/docs-site/src/guides/guide-list';
 import { PathProxy } from '../support/path-proxy';
 import { type TestApp, startApp } from '../support/start-app';
 import { faultsOfAccess, keepScreenshot, startBrowser, widthOverflow } from './explorer';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GUIDES, PROGRAM } from '../../apps/api/src/guides/guide-list';
+import { GUIDES, PROGRAM } from '../../libs/docs-site/src/guides/guide-list';
 import { type TestApp, startApp } from '../support/start-app';
 
 const PAGES = ['/docs/guides', ...GUIDES.map(({ name }) => `/docs/guides/${name}`)];

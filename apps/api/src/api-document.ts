@@ -1,12 +1,11 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { serveExplorer, serveGuides } from '#libs/docs-site';
 import { type SCOPES } from '#libs/kernel';
 import { API_VERSION, type Settings } from '#libs/platform/config';
 import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/http';
 import { FEATURES } from '../../features';
 import { completeContract } from './complete-contract';
-import { serveExplorer } from './explorer';
-import { serveGuides } from './guides/guides';
 
 const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
   'all:read': 'Read access to every resource, current and future.',

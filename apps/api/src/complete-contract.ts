@@ -1,14 +1,20 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { tokenProblemExamples } from '#libs/auth';
 import { ERROR_CODES } from '#libs/kernel';
-import { ANY_VALUE_MARK, REQUEST_ID_PARAMETER, WHOLE_BODY, headerComponents } from '#libs/platform/openapi';
+import {
+  ANY_VALUE_MARK,
+  type Components,
+  type Operation,
+  type Parameter,
+  REQUEST_ID_PARAMETER,
+  WHOLE_BODY,
+  headerComponents,
+  operationsOf,
+} from '#libs/platform/openapi';
 import { SCHEMA_NAME } from '#libs/platform/input';
 import { problemExample } from '#libs/platform/problems';
 
-export type Components = NonNullable<OpenAPIObject['components']>;
 type Schema = NonNullable<Components['schemas']>[string];
-export type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
-export type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 /** Adds the parts that all routes share to the generated document. */
 export function completeContract(document: OpenAPIObject, baseUrl: string): OpenAPIObject {
@@ -40,13 +46,6 @@ function moveWholeBody(operation: Operation & { [WHOLE_BODY]?: NonNullable<Opera
   if (!body) return;
   operation.requestBody = body;
   delete operation[WHOLE_BODY];
-}
-
-/** The operations of all paths. */
-export function operationsOf(document: OpenAPIObject): Operation[] {
-  return Object.values(document.paths).flatMap(({ get, post, patch }) =>
-    [get, post, patch].filter((operation) => operation !== undefined),
-  );
 }
 
 /** Moves the values of an array that have a name into a schema of that name. */

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { prefersPage } from '#libs/platform/http';
 import type { Express } from 'express';
 import helmet from 'helmet';
-import { makeAccessible } from './explorer-access';
-import { followColours } from './explorer-colours';
+import { browserFile, serveFile } from '../served-file';
 import { explorerDocument } from './explorer-document';
-import { foldErrors } from './explorer-errors';
-import { EXPLORER_PAGE, EXPLORER_STYLE } from './explorer-page';
-import { startExplorer } from './explorer-script';
 
 /** Files of Swagger UI that the page loads. */
 const SWAGGER_UI_PARTS: Readonly<Record<string, string>> = {
@@ -49,16 +46,20 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
     if (['GET', 'HEAD'].includes(request.method) && prefersPage(request)) response.vary('Accept').redirect('docs');
     else next();
   });
-  /** The bytes are created at the first request and shared by all responses. */
-  const serve = (path: string, mediaType: string, make: () => string | Buffer): void => {
-    let bytes: Buffer | undefined;
-    express.get(path, (_request, response) => response.type(mediaType).send((bytes ??= Buffer.from(make()))));
-  };
-  serve('/docs', 'html', () => EXPLORER_PAGE);
+  const serve = serveFile.bind(null, express);
+  serve('/docs', 'html', () => browserFile('explorer.html'));
   serve('/docs/openapi.json', 'json', () => JSON.stringify(contract()));
   express.get('/openapi.json', (_request, response) => response.redirect('docs/openapi.json'));
-  serve('/docs/explorer.css', 'css', () => EXPLORER_STYLE);
-  serve('/docs/explorer.js', 'js', () => scriptFor(contract()));
+  serve('/docs/explorer.json', 'json', () => JSON.stringify(explorerDocument(contract())));
+  for (const file of [
+    'explorer.js',
+    'explorer-access.js',
+    'explorer-colours.js',
+    'explorer-errors.js',
+    'explorer.css',
+  ]) {
+    serve(`/docs/${file}`, extname(file), () => browserFile(file));
+  }
   for (const [part, mediaType] of Object.entries(SWAGGER_UI_PARTS)) {
     serve(`/docs/${part}`, mediaType, () => readFileSync(require.resolve(`swagger-ui-dist/${part}`)));
   }
@@ -66,14 +67,4 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
   for (const path of ['/docs/', '/docs/index.html']) {
     express.get(path, (_request, response) => response.redirect('../docs'));
   }
-}
-
-function scriptFor(contract: OpenAPIObject): string {
-  const arguments_ = `${JSON.stringify(explorerDocument(contract))}, [${foldErrors.toString()}]`;
-  const calls = [
-    `(${followColours.toString()})()`,
-    `(${makeAccessible.toString()})()`,
-    `(${startExplorer.toString()})(${arguments_})`,
-  ];
-  return `'use strict';\n${calls.join(';\n')};\n`;
 }

@@ -1,48 +1,19 @@
-/** The used part of a browser's document. The project has no browser types. */
-interface PageElement {
-  readonly isConnected: boolean;
-  readonly textContent: string | null;
-  closest(selector: string): PageElement | null;
-  contains(other: PageElement | null): boolean;
-  getAttribute(name: string): string | null;
-  matches(selector: string): boolean;
-  querySelector(selector: string): PageElement | null;
-  querySelectorAll(selector: string): Iterable<PageElement>;
-  setAttribute(name: string, value: string): void;
-  click(): void;
-  focus(): void;
-}
-interface PressedKey {
-  readonly key: string;
-  readonly shiftKey: boolean;
-  readonly target: PageElement;
-  preventDefault(): void;
-}
-declare const document: PageElement & {
-  readonly activeElement: PageElement | null;
-  addEventListener(type: 'keydown', listener: (pressed: PressedKey) => void): void;
-};
-declare const MutationObserver: new (listener: () => void) => {
-  observe(target: object, options: { readonly childList: true; readonly subtree: true }): void;
-};
-
 /**
- * Improves Swagger UI for keyboards and screen readers: names controls, and gives dialogs the focus. Sent to the
- * browser as source text, so it must not use anything outside itself.
+ * Improves Swagger UI for keyboards and screen readers: names controls, and gives dialogs the focus.
  */
-export function makeAccessible(): void {
+export function makeAccessible() {
   const DIALOG = '.modal-ux';
   const FOCUSABLE = 'input, select, button, a[href]';
-  let dialog: PageElement | null = null;
-  let opener: PageElement | null = null;
+  let dialog = null;
+  let opener = null;
 
-  const name = (selector: string, nameOf: (element: PageElement) => string | null | undefined): void => {
+  const name = (selector, nameOf) => {
     for (const element of document.querySelectorAll(`${selector}:not([aria-label])`)) {
       const found = nameOf(element);
       if (found) element.setAttribute('aria-label', found);
     }
   };
-  const nameControls = (): void => {
+  const nameControls = () => {
     name('#servers', () => 'Server');
     name('.close-modal', () => 'Close the dialog');
     name('.examples-select-element', () => 'Example');
@@ -60,7 +31,7 @@ export function makeAccessible(): void {
     }
   };
 
-  const followDialog = (): void => {
+  const followDialog = () => {
     const shown = document.querySelector(DIALOG);
     if (shown && !dialog) {
       opener = document.activeElement;

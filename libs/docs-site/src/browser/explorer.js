@@ -1,28 +1,16 @@
-/** The used part of Swagger UI. */
-interface SwaggerUi {
-  readonly specActions: {
-    changeParam(operation: readonly [path: string, method: string], name: string, place: string, value: string): void;
-  };
-}
-interface ExplorerDocument {
-  servers?: { url: string }[];
-  externalDocs?: { description: string; url: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { parameters?: readonly { name?: string }[] }>>>>;
-  readonly components: {
-    readonly securitySchemes: Readonly<Record<string, { flows?: Readonly<Record<string, { tokenUrl?: string }>> }>>;
-  };
-}
-declare const location: { readonly href: string };
-declare const SwaggerUIBundle: (options: object) => SwaggerUi;
+import { makeAccessible } from './explorer-access.js';
+import { followColours } from './explorer-colours.js';
+import { foldErrors } from './explorer-errors.js';
+
+const root = new URL('..', import.meta.url).href.replace(/\/$/, '');
 
 /**
- * Starts Swagger UI in the browser. Sent as source text, so it must not use anything outside itself.
+ * Starts Swagger UI.
  *
  * The page calls the origin it was loaded from, which may differ from the base URL. For a browser `localhost` and
  * 127.0.0.1 are different origins, and the API allows only its own. The contract keeps the base URL.
  */
-export function startExplorer(document: ExplorerDocument, otherPlugins: readonly (() => object)[]): void {
-  const root = new URL('.', location.href).href.replace(/\/$/, '');
+function startExplorer(document) {
   document.servers = [{ url: root }];
   document.externalDocs = { description: 'The contract (OpenAPI)', url: `${root}/docs/openapi.json` };
   for (const { flows } of Object.values(document.components.securitySchemes)) {
@@ -30,7 +18,7 @@ export function startExplorer(document: ExplorerDocument, otherPlugins: readonly
   }
 
   /** crypto.randomUUID is missing on pages loaded by plain HTTP from another machine. */
-  const freshKey = (): string => {
+  const freshKey = () => {
     const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
     // Version 4, variant 1 (RFC 9562).
     const marked = bytes.map((byte, index) =>
@@ -39,26 +27,18 @@ export function startExplorer(document: ExplorerDocument, otherPlugins: readonly
     const digits = marked.map((byte) => byte.toString(16).padStart(2, '0')).join('');
     return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   };
-  const giveFreshKey = ({ specActions }: SwaggerUi, path: string, method: string): void => {
+  const giveFreshKey = ({ specActions }, path, method) => {
     const parameters = document.paths[path]?.[method]?.parameters ?? [];
     if (parameters.some(({ name }) => name === 'Idempotency-Key')) {
       specActions.changeParam([path, method], 'Idempotency-Key', 'header', freshKey());
     }
   };
-  type SetResponse = (path: string, method: string, response: unknown) => unknown;
-  type ChangeParameter = (
-    operation: readonly [path: string, method: string],
-    parameter: { get(member: string): unknown },
-    value: string,
-    isXml: boolean,
-  ) => unknown;
-  type Authorize = (grant: { readonly auth: object; readonly token: object }) => unknown;
   const noSecretKept = {
     statePlugins: {
       auth: {
         wrapActions: {
           // The browser keeps the token over reloads. The secret is not needed there.
-          authorizeOauth2: (original: Authorize): Authorize => {
+          authorizeOauth2: (original) => {
             return ({ auth, token }) => original({ auth: { ...auth, clientSecret: '' }, token });
           },
         },
@@ -70,14 +50,14 @@ export function startExplorer(document: ExplorerDocument, otherPlugins: readonly
       spec: {
         wrapActions: {
           // Called for every response and for every failed request.
-          setResponse: (original: SetResponse, system: SwaggerUi): SetResponse => {
+          setResponse: (original, system) => {
             return (path, method, response) => {
               giveFreshKey(system, path, method);
               return original(path, method, response);
             };
           },
           // Swagger UI keeps typed values apart from set ones. A typed key would override every new one.
-          changeParamByIdentity: (original: ChangeParameter, { specActions }: SwaggerUi): ChangeParameter => {
+          changeParamByIdentity: (original, { specActions }) => {
             return (operation, parameter, value, isXml) =>
               parameter.get('name') === 'Idempotency-Key'
                 ? specActions.changeParam(operation, 'Idempotency-Key', 'header', value)
@@ -91,7 +71,7 @@ export function startExplorer(document: ExplorerDocument, otherPlugins: readonly
   const ui = SwaggerUIBundle({
     spec: document,
     dom_id: '#explorer',
-    plugins: [freshKeys, noSecretKept, ...otherPlugins],
+    plugins: [freshKeys, noSecretKept, foldErrors],
     deepLinking: true,
     tryItOutEnabled: true,
     persistAuthorization: true,
@@ -100,7 +80,7 @@ export function startExplorer(document: ExplorerDocument, otherPlugins: readonly
     defaultModelsExpandDepth: 0,
     // The default validator is an external server.
     validatorUrl: null,
-    requestInterceptor: (request: { body?: unknown; headers: Record<string, string> }) => {
+    requestInterceptor: (request) => {
       const isForm = request.headers['Content-Type'] === 'application/x-www-form-urlencoded';
       // Swagger UI sends empty fields; omit them.
       const body = isForm ? String(request.body).replace(/&[^=&]+=(?=&|$)/g, '') : request.body;
@@ -112,3 +92,8 @@ export function startExplorer(document: ExplorerDocument, otherPlugins: readonly
     for (const method of Object.keys(methods)) giveFreshKey(ui, path, method);
   }
 }
+
+followColours();
+makeAccessible();
+const response = await fetch(`${root}/docs/explorer.json`);
+startExplorer(await response.json());

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/http';
-import { type Components, type Operation, type Parameter, operationsOf } from './complete-contract';
+import { type Components, type Operation, type Parameter, operationsOf } from '#libs/platform/openapi';
 
 type Body = Extract<NonNullable<Operation['requestBody']>, { content: object }>;
 type Schema = Extract<NonNullable<Components['schemas']>[string], { type?: unknown }>;

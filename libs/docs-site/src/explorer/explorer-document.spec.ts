@@ -11,7 +11,7 @@ interface Parameter {
 }
 
 describe('The contract in Swagger UI', () => {
-  const text = readFileSync(join(__dirname, '../../../docs/contract/openapi.json'), 'utf8');
+  const text = readFileSync(join(__dirname, '../../../../docs/contract/openapi.json'), 'utf8');
   const contract = JSON.parse(text) as OpenAPIObject;
   const document = explorerDocument(contract);
   const operations = Object.values(document.paths).flatMap(({ get, post, patch }) =>

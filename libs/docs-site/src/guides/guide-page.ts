@@ -60,8 +60,10 @@ function page({ title, up, menu, main }: Page): string {
 ${menu}
 </details></nav>
 <script src="${up}guides.js"></script>
+<script type="module" src="${up}guides-search.js"></script>
+<script type="module" src="${up}guides-wide.js"></script>
 <main id="main">
-<div class="search" role="search" data-up="${up}" hidden>
+<div class="search" role="search" hidden>
 <label for="search">Search the guides</label>
 <input id="search" type="search" autocomplete="off" spellcheck="false">
 <p role="status"></p>

@@ -1,39 +1,13 @@
-/** The used part of a browser's document. The project has no browser types. */
-interface PageElement {
-  readonly dataset: Readonly<Record<string, string | undefined>>;
-  readonly nextElementSibling: PageElement | null;
-  readonly textContent: string;
-  hidden: boolean;
-  className: string;
-  open: boolean;
-  type: string;
-  onclick: () => void;
-  append(...children: readonly (PageElement | string)[]): void;
-  prepend(child: PageElement): void;
-  querySelector(selector: string): PageElement | null;
-  focus(): void;
-  replaceChildren(...children: readonly (PageElement | string)[]): void;
-  setAttribute(name: string, value: string): void;
-}
-declare const document: PageElement & {
-  addEventListener(type: 'DOMContentLoaded', listener: () => void): void;
-  createElement(tag: string): PageElement;
-  querySelectorAll(selector: string): Iterable<PageElement>;
-};
-declare const matchMedia: (query: string) => { readonly matches: boolean };
-declare const navigator: { readonly clipboard?: { writeText(text: string): Promise<void> } };
-declare const localStorage: { getItem(key: string): string | null; setItem(key: string, value: string): void };
-
-/**
+/*
  * Closes the menu on phones, adds copy buttons, and shows one of the languages of an example. The page can be read
- * without it. Sent to the browser as source text, so it must not use anything outside itself.
+ * without it. It is no module, because it closes the menu before the page is drawn.
  */
-export function improveGuide(): void {
+{
   const LANGUAGE = 'guides.language';
   const menu = document.querySelector('.menu details');
   if (menu && matchMedia('(max-width: 56rem)').matches) menu.open = false;
 
-  const button = (label: string, press: () => void): PageElement => {
+  const button = (label, press) => {
     const made = document.createElement('button');
     made.type = 'button';
     made.append(label);
@@ -41,12 +15,12 @@ export function improveGuide(): void {
     return made;
   };
 
-  const addCopyButton = (example: PageElement): void => {
+  const addCopyButton = (example) => {
     // Browsers offer no clipboard to pages that came by plain HTTP from another machine.
     const { clipboard } = navigator;
     if (!clipboard) return;
     const copy = button('Copy', () => {
-      const say = (text: string): void => copy.replaceChildren(text);
+      const say = (text) => copy.replaceChildren(text);
       const text = example.querySelector('code')?.textContent ?? '';
       clipboard.writeText(text).then(
         () => say('Copied'),
@@ -60,8 +34,8 @@ export function improveGuide(): void {
   };
 
   /** Examples that follow one another say the same in several languages. */
-  const groupsOf = (examples: Iterable<PageElement>): PageElement[][] => {
-    const groups: PageElement[][] = [];
+  const groupsOf = (examples) => {
+    const groups = [];
     for (const example of examples) {
       const group = groups.at(-1);
       if (group?.at(-1)?.nextElementSibling === example) group.push(example);
@@ -70,8 +44,8 @@ export function improveGuide(): void {
     return groups.filter((group) => group.length > 1);
   };
 
-  const addLanguages = (groups: readonly PageElement[][]): void => {
-    const show = (language: string): void => {
+  const addLanguages = (groups) => {
+    const show = (language) => {
       for (const group of groups) {
         const known = group.some(({ dataset }) => dataset['language'] === language);
         if (known) for (const example of group) example.hidden = example.dataset['language'] !== language;

@@ -1,0 +1,38 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Express } from 'express';
+import { browserFile, projectFile, serveFile } from '../served-file';
+import { GUIDES, PROGRAM } from './guide-list';
+import { renderGuide } from './guide-markdown';
+import { type RenderedGuides, guideOverview, guidePage } from './guide-page';
+import { searchIndex, searchLibrary } from './guide-search';
+
+/** The address in the Markdown that stands for the one of this API. */
+const EXAMPLE_ADDRESS = 'https://api.example.com';
+
+/**
+ * Serves the customers' guides at /docs/guides, under the content security policy of /docs. They need no token.
+ * The pages are rendered once, at the first request.
+ */
+export function serveGuides(app: NestExpressApplication, baseUrl: string): void {
+  const express = app.getHttpAdapter().getInstance() as Express;
+  const serve = serveFile.bind(null, express);
+  let guides: RenderedGuides | undefined;
+  const rendered = (): RenderedGuides => (guides ??= renderGuides(baseUrl));
+  serve('/docs/guides', 'html', () => guideOverview(rendered()));
+  for (const guide of GUIDES) serve(`/docs/guides/${guide.name}`, 'html', () => guidePage(guide, rendered()));
+  serve(`/docs/guides/${PROGRAM.name}`, 'text/plain; charset=utf-8', () => projectFile(PROGRAM.file));
+  serve('/docs/guides.css', 'css', () => browserFile('guides.css'));
+  for (const file of ['guides.js', 'guides-search.js', 'guides-wide.js']) {
+    serve(`/docs/${file}`, 'js', () => browserFile(file));
+  }
+  serve('/docs/guides-index.json', 'json', () => searchIndex(rendered()));
+  serve('/docs/minisearch.js', 'js', searchLibrary);
+  express.get('/docs/guides/', (_request, response) => response.redirect('../guides'));
+}
+
+const renderGuides = (baseUrl: string): RenderedGuides =>
+  new Map(
+    GUIDES.map((guide) => {
+      return [guide, renderGuide(projectFile(guide.file).replaceAll(EXAMPLE_ADDRESS, baseUrl), guide.file)];
+    }),
+  );

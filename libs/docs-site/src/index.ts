@@ -1,0 +1,2 @@
+export { serveExplorer } from './explorer/explorer';
+export { serveGuides } from './guides/guides';

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Express } from 'express';
+
+/** Serves what is made at the first request. All responses share its bytes, and a browser may keep them for five minutes. */
+export function serveFile(express: Express, path: string, mediaType: string, make: () => string | Buffer): void {
+  let file: { readonly bytes: Buffer; readonly tag: string } | undefined;
+  express.get(path, (request, response) => {
+    file ??= tagged(Buffer.from(make()));
+    response.setHeader('Cache-Control', 'public, max-age=300');
+    response.setHeader('ETag', file.tag);
+    if (request.headers['if-none-match']?.includes(file.tag)) response.status(304).end();
+    else response.type(mediaType).send(file.bytes);
+  });
+}
+
+function tagged(bytes: Buffer): { readonly bytes: Buffer; readonly tag: string } {
+  return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
+}
+
+/** The text of a file of the project. */
+export const projectFile = (path: string): string =>
+  readFileSync(join(dirname(require.resolve('#package')), path), 'utf8');
+
+/** A script, a style or a page that is sent to browsers as it is. */
+export const browserFile = (name: string): string => projectFile(`libs/docs-site/src/browser/${name}`);
