@@ -1,4 +1,3 @@
-import { shown } from '#libs/kernel';
 import { type InputLine, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { type CsvRow, CsvRows, separatorIn } from './csv-rows';
 import { readAhead } from './read-ahead';
@@ -116,17 +115,19 @@ function readHeader(row: CsvRow, as: RowReading): Header | { readonly fault: str
   };
 }
 
+/** Names no column by its text: without a header, the first row holds values, which a record of the import must not keep. */
 function faultOfColumns(columns: readonly string[], as: RowReading): string | null {
   if (columns.length === 1) return 'The header has one column: a comma, a semicolon or a tab separates columns.';
-  const names = new Set<string>();
-  for (const name of columns) {
-    if (name !== '' && names.has(name)) return `The header names the column ${shown(name)} more than once.`;
-    if (as === 'records' && isDeep(name))
-      return `The header names the column ${shown(name)}, which is deeper than any member.`;
-    names.add(name);
+  const numbers = new Map<string, number>();
+  for (const [index, name] of columns.entries()) {
+    const before = numbers.get(name);
+    if (name !== '' && before !== undefined)
+      return `Columns ${before} and ${index + 1} of the header have the same name.`;
+    if (as === 'records' && isDeep(name)) return `Column ${index + 1} of the header is deeper than any member.`;
+    numbers.set(name, index + 1);
   }
   if (as === 'items') return null;
-  const missing = REQUIRED.find((column) => !names.has(column));
+  const missing = REQUIRED.find((column) => !numbers.has(column));
   return missing === undefined ? null : `The header has no column ${missing}; columns are named in the first line.`;
 }
 

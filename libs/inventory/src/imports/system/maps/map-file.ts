@@ -76,7 +76,7 @@ function faultsOf(error: z.ZodError, placeOf: (path: readonly PropertyKey[]) => 
       return issue.keys.map((key) => `${placeOf([...issue.path, key])}: ${key} is not a member of a map.`);
     }
     const name = issue.path.map(String).join('.');
-    return [`${placeOf(issue.path)}: ${name === '' ? 'A map is a YAML mapping, so it' : name} ${issue.message}.`];
+    return [`${placeOf(issue.path)}: ${name === '' ? 'A map must be a YAML mapping' : `${name} ${issue.message}`}.`];
   });
 }
 

@@ -46,7 +46,7 @@ describe('MapLibrary', () => {
     ['category: CUSTOM\nrecord: {externalId: id}', 'A map needs record.name.'],
     ['category: CUSTOM\ncategory: CUSTOM', 'a.yaml:2: Map keys must be unique'],
     ['category: [', 'a.yaml:1: '],
-    ['- a', 'A map is a YAML mapping'],
+    ['- a', 'a.yaml:1: A map must be a YAML mapping.'],
     [`extends: nowhere\n${RECORD}`, 'a.yaml:1: extends: There is no map nowhere.'],
     [`extends: a\n${RECORD}`, 'a.yaml:1: extends: There is no map a.'],
     [
