@@ -40,22 +40,14 @@ describe('The metric of idempotent writes', () => {
 });
 
 describe('Concurrent duplicates of one write', () => {
-  /** The reads of the record and the outcomes of duplicates that arrived during the first request. */
-  const duplicates = async (fingerprints: readonly string[]) => {
+  it('get the response of the first, unless they are another request', async () => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     const database = { unitOfWork: (_: unknown, unit: () => Promise<unknown>) => unit() } as unknown as Database;
-    const reads: string[] = [];
-    const find = async ({ fingerprint }: typeof REQUEST) => {
-      reads.push(fingerprint);
-      await Promise.resolve();
-      if (fingerprint !== REQUEST.fingerprint) throw new IdempotencyConflict();
-      return RESPONSE;
-    };
-    const records = { insert: async () => undefined, find } as unknown as IdempotencyRecords;
+    const records = { insert: async () => undefined } as unknown as IdempotencyRecords;
     const idempotency = new Idempotency(database, records, {} as KeyLease);
     const first = idempotency.respond(REQUEST, () => finished.then(() => RESPONSE));
-    const others = fingerprints.map((fingerprint) =>
+    const others = ['bb', 'cc', 'bb', 'cc'].map((fingerprint) =>
       idempotency
         .respond({ ...REQUEST, fingerprint }, () => Promise.reject(new Error('was done twice')))
         .then(
@@ -64,86 +56,9 @@ describe('Concurrent duplicates of one write', () => {
         ),
     );
     finish();
-    await first;
-    return {
-      reads,
-      outcomes: await Promise.all(others),
-      again: () => idempotency.respond(REQUEST, () => finished.then(() => RESPONSE)),
-    };
-  };
-
-  it('share one read of the response, and so one connection', async () => {
-    const { reads, outcomes, again } = await duplicates(Array.from({ length: 40 }, () => 'bb'));
-    expect([reads, new Set(outcomes)]).toEqual([['bb'], new Set(['replayed true'])]);
-    // A later request reads again, because the record may be gone.
-    expect((await again()).replayed).toBe(true);
-    expect(reads).toHaveLength(2);
-  });
-
-  it('share nothing with another request', async () => {
-    const { reads, outcomes } = await duplicates(['bb', 'cc', 'bb', 'cc']);
-    expect(reads).toEqual(['bb', 'cc']);
-    expect(outcomes).toEqual(['replayed true', 'IdempotencyConflict', 'replayed true', 'IdempotencyConflict']);
-  });
-});
-
-describe('A read shared by duplicates', () => {
-  /** A remembered key. The test decides how and when each read of its record ends. */
-  const remembered = async (claimed: () => Promise<void> = async () => undefined) => {
-    const ends: { with: (response: typeof RESPONSE | null) => void; lost: () => void }[] = [];
-    const find = () =>
-      new Promise<typeof RESPONSE | null>((resolve, reject) =>
-        ends.push({ with: resolve, lost: () => reject(new Error('lost')) }),
-      );
-    const records = { insert: async () => undefined, find } as unknown as IdempotencyRecords;
-    let claims: () => Promise<void> = async () => undefined;
-    const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claims().then(unit);
-    const idempotency = new Idempotency({ unitOfWork } as unknown as Database, records, {} as KeyLease);
-    await idempotency.respond(REQUEST, () => Promise.resolve(RESPONSE));
-    claims = claimed;
-    const send = () =>
-      idempotency
-        .respond(REQUEST, () => Promise.resolve(RESPONSE))
-        .then(
-          ({ replayed }) => `replayed ${replayed}`,
-          (error: Error) => error.message,
-        );
-    return { ends, send };
-  };
-
-  it("is not reused when it found nothing: a later request gets another instance's response", async () => {
-    const { ends, send } = await remembered(() => Promise.reject(new KeyTaken(RESPONSE)));
-    const early = send();
-    // Another instance responds; the read is older.
-    const late = send();
-    expect(ends).toHaveLength(1);
-    ends[0]?.with(null);
-    expect(await Promise.race([early, late])).toBe('replayed true');
-    // The key is remembered again.
-    expect(ends).toHaveLength(2);
-    ends[1]?.with(RESPONSE);
-    expect(await Promise.all([early, late])).toEqual(['replayed true', 'replayed true']);
-  });
-
-  it('lets one of them do the work when it found nothing', async () => {
-    const { ends, send } = await remembered();
-    const all = Array.from({ length: 3 }, send);
-    ends[0]?.with(null);
-    const first = await Promise.race(all);
-    expect([first, ends.length]).toEqual(['replayed false', 2]);
-    ends[1]?.lost();
-    expect((await Promise.all(all)).sort()).toEqual(['lost', 'lost', 'replayed false']);
-  });
-
-  it('fails for those who share it, but not for later ones', async () => {
-    const { ends, send } = await remembered();
-    const [one, other] = [send(), send()];
-    ends[0]?.lost();
-    expect(await Promise.all([one, other])).toEqual(['lost', 'lost']);
-    const later = send();
-    expect(ends).toHaveLength(2);
-    ends[1]?.with(null);
-    expect(await later).toBe('replayed false');
+    expect(await first).toEqual({ response: RESPONSE, replayed: false });
+    const [same, other] = ['replayed true', 'IdempotencyConflict'];
+    expect(await Promise.all(others)).toEqual([same, other, same, other]);
   });
 });
 

@@ -8,7 +8,6 @@ import { IdempotencyRecords } from './records/idempotency-records';
 import type { IdempotentResponse, IdempotentRequest } from './idempotent-response';
 import { KeyClaim, KeyTaken } from './key-claim';
 import { KeyLease } from './key-lease';
-import { RecentKeys } from './recent-keys';
 
 /** Maximum wait for a concurrent request with the same key (decisions, section 4). */
 const PATIENCE_MS = 5_000;
@@ -19,21 +18,23 @@ export interface IdempotentOutcome {
   readonly replayed: boolean;
 }
 
+/** A request that has its response. */
+interface Answered {
+  readonly fingerprint: string;
+  readonly response: IdempotentResponse;
+}
+
 /**
  * Runs each write at most once per key and always returns the same response.
- * Duplicates within one instance queue up, so only one of them at a time reaches Postgres. There a lock that nobody
- * waits for decides. While another instance holds the lock, instances poll: the holder of a lease in Redis often, the
- * others rarely. Recently used keys are read without a transaction. Queue, lease and memory only save load; losing them
- * changes nothing else.
+ * Duplicates within one instance queue up, so only one of them at a time reaches Postgres, and those that wait get its
+ * response. In Postgres a lock that nobody waits for decides. While another instance holds the lock, instances poll: the
+ * holder of a lease in Redis often, the others rarely. Queue and lease only save load; losing them changes nothing else.
  */
 @Injectable()
 export class Idempotency {
   /** Failed requests are not counted: their keys stay unused. */
   readonly outcomes = new Tally(['first', 'replay', 'conflict', 'in_progress']);
-  private readonly queue = new KeyQueue();
-  private readonly recent = new RecentKeys();
-  /** Running reads, by key and fingerprint. */
-  private readonly reads = new Map<string, Promise<IdempotentResponse | null>>();
+  private readonly queue = new KeyQueue<Answered>();
 
   constructor(
     private readonly database: Database,
@@ -70,36 +71,17 @@ export class Idempotency {
     deadline: number,
   ): Promise<IdempotentOutcome> {
     const key = `${request.workspaceId} ${request.applicationId} ${request.keyHash}`;
-    for (;;) {
-      if (this.recent.has(key)) {
-        const response = await this.find(key, request);
-        if (response) return { response, replayed: true };
-        this.recent.forget(key);
-      }
-      const admission = await this.queue.enter(key, Math.max(0, deadline - performance.now()));
-      if (!admission) throw new IdempotencyInProgress();
-      if (admission.kind === 'succeeded') continue;
-      let succeeded = false;
-      try {
-        const outcome = await this.runInTurn(request, work, deadline);
-        succeeded = true;
-        this.recent.add(key);
-        return outcome;
-      } finally {
-        admission.end(succeeded);
-      }
+    const admission = await this.queue.enter(key, Math.max(0, deadline - performance.now()));
+    if (!admission) throw new IdempotencyInProgress();
+    if (admission.kind === 'result') return replayOf(admission.result, request);
+    let answered: Answered | null = null;
+    try {
+      const outcome = await this.runInTurn(request, work, deadline);
+      answered = { fingerprint: request.fingerprint, response: outcome.response };
+      return outcome;
+    } finally {
+      admission.end(answered);
     }
-  }
-
-  /** Equal concurrent reads share one query. Otherwise duplicates could take every connection. */
-  private find(key: string, request: IdempotentRequest): Promise<IdempotentResponse | null> {
-    const question = `${key} ${request.fingerprint}`;
-    let read = this.reads.get(question);
-    if (!read) {
-      read = this.records.find(request).finally(() => this.reads.delete(question));
-      this.reads.set(question, read);
-    }
-    return read;
   }
 
   /** Runs alone within this instance. */
@@ -142,4 +124,9 @@ export class Idempotency {
       return error.response && { response: error.response, replayed: true };
     }
   }
+}
+
+function replayOf({ fingerprint, response }: Answered, request: IdempotentRequest): IdempotentOutcome {
+  if (fingerprint !== request.fingerprint) throw new IdempotencyConflict();
+  return { response, replayed: true };
 }

@@ -1,29 +1,30 @@
-/** The result of waiting: `turn` to proceed alone, `succeeded` when the previous request succeeded. */
-export type Admission =
-  { readonly kind: 'turn'; readonly end: (succeeded: boolean) => void } | { readonly kind: 'succeeded' };
+/** What comes of waiting: a turn to proceed alone, or the result of the previous request. */
+export type Admission<Result> =
+  | { readonly kind: 'turn'; readonly end: (result: Result | null) => void }
+  | { readonly kind: 'result'; readonly result: Result };
 
-interface Waiter {
-  admit(admission: Admission): void;
+interface Waiter<Result> {
+  admit(admission: Admission<Result>): void;
 }
 
 /**
  * Serializes this instance's requests with the same key, in order of arrival. A waiting request costs one closure and
  * no connection. Different keys do not wait for each other. Entries exist only while a request with the key is running.
  */
-export class KeyQueue {
-  private readonly waiting = new Map<string, Waiter[]>();
+export class KeyQueue<Result> {
+  private readonly waiting = new Map<string, Waiter<Result>[]>();
 
   /** Returns null when the turn does not come in time. */
-  async enter(key: string, patienceMs: number): Promise<Admission | null> {
+  async enter(key: string, patienceMs: number): Promise<Admission<Result> | null> {
     const waiters = this.waiting.get(key);
     if (waiters) return this.wait(waiters, patienceMs);
     this.waiting.set(key, []);
     return this.turn(key);
   }
 
-  private wait(waiters: Waiter[], patienceMs: number): Promise<Admission | null> {
+  private wait(waiters: Waiter<Result>[], patienceMs: number): Promise<Admission<Result> | null> {
     return new Promise((resolve) => {
-      const waiter: Waiter = {
+      const waiter: Waiter<Result> = {
         admit: (admission) => {
           clearTimeout(timer);
           resolve(admission);
@@ -37,19 +38,19 @@ export class KeyQueue {
     });
   }
 
-  private turn(key: string): Admission {
-    return { kind: 'turn', end: (succeeded) => this.passOn(key, succeeded) };
+  private turn(key: string): Admission<Result> {
+    return { kind: 'turn', end: (result) => this.passOn(key, result) };
   }
 
-  /** After a success nobody needs a turn: all waiters read the response at once. */
-  private passOn(key: string, succeeded: boolean): void {
+  /** A result is passed to all who wait. Without one the next in order gets a turn. */
+  private passOn(key: string, result: Result | null): void {
     const waiters = this.waiting.get(key) ?? [];
-    const next = succeeded ? undefined : waiters.shift();
+    const next = result === null ? waiters.shift() : undefined;
     if (next) {
       next.admit(this.turn(key));
       return;
     }
     this.waiting.delete(key);
-    for (const waiter of waiters) waiter.admit({ kind: 'succeeded' });
+    if (result !== null) for (const waiter of waiters) waiter.admit({ kind: 'result', result });
   }
 }

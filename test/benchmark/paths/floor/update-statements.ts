@@ -5,9 +5,6 @@ const RECORD = `
       SELECT encode(fingerprint, 'hex'), body, entity_tag FROM idempotency_record
        WHERE workspace_id = $1 AND application_id = $2 AND key_hash = decode($3, 'hex') AND expires_at > now()`;
 
-/** Reads only the record, for a key with a known response. */
-export const FIND_RECORD = { name: 'find_record_alone', text: RECORD };
-
 /** Statements that a connection prepares for updates. They draw a change set and take no ticket, as before the feed. */
 export const PREPARED = {
   set_scope: { types: '(text)', text: `SELECT set_config('app.workspace_id', $1, true)` },

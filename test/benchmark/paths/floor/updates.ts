@@ -2,15 +2,12 @@ import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { ASSET_COLUMNS } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
-import { RecentKeys } from '../../../../libs/platform/src/idempotency/recent-keys';
 import { type Claims, Refused } from './access';
 import { CLASSIFICATIONS, type Row, toAsset } from './items';
-import { call, onConnection, rowsOf, runTogether } from './postgres';
-import { FIND_RECORD } from './update-statements';
+import { call, onConnection, runTogether } from './postgres';
 
 const { at: AT } = ASSET_COLUMNS;
 const auditKey = randomBytes(32);
-const succeeded = new RecentKeys();
 
 /** The fields that the benchmark writes. */
 interface Patch {
@@ -49,10 +46,7 @@ export function updateAssets(claims: Claims, write: Write): Promise<WriteRespons
   });
 }
 
-/**
- * Uses two round trips: the reads, and the writes with the commit. Uses one, for the record only, when this server has
- * already responded to the key.
- */
+/** Uses two round trips: the reads, and the writes with the commit. */
 async function respondOnce(
   claims: Claims,
   write: Write,
@@ -65,10 +59,6 @@ async function respondOnce(
   const fingerprint = hash('sha256', [write.method, write.path, write.body].join('\n'));
   const lock = BigInt.asIntN(64, BigInt(`0x${hash('sha256', `${application}\n${keyHash}`).slice(0, 16)}`));
   const wanted = `{${ids.join(',')}}`;
-  if (succeeded.has(keyHash)) {
-    const [record] = await rowsOf(FIND_RECORD, [workspace, application, keyHash]);
-    if (record) return replayOf(record, fingerprint);
-  }
   return onConnection(async (client) => {
     const [, , locked, records, rows = []] = await runTogether(client, [
       'BEGIN',
@@ -86,7 +76,6 @@ async function respondOnce(
     if (rows.some((row) => row[2] === '15')) throw new Refused(403);
     const response = toResponse(rows, ids.length);
     await keep(client, claims, { ...write, keyHash, fingerprint }, { rows, wanted, patch, response });
-    succeeded.add(keyHash);
     return { replayed: false, ...response };
   });
 }

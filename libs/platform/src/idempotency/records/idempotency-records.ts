@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings';
 import { Database } from '../../database/database';
 import { prepared } from '../../database/pipelined-statements';
-import type { IdempotentResponse, IdempotentRequest } from '../idempotent-response';
+import type { IdempotentResponse } from '../idempotent-response';
 import { type KeyClaim } from '../key-claim';
-import { RESPONSE_COLUMNS, OF_KEY, responseOf, boundToKey } from './key-record';
-
-const FIND = prepared('idempotency_find', `SELECT ${RESPONSE_COLUMNS} FROM idempotency_record WHERE ${OF_KEY}`);
+import { OF_KEY, boundToKey } from './key-record';
 
 const DELETE_DEAD = prepared(
   'idempotency_delete_dead',
@@ -30,15 +28,6 @@ export class IdempotencyRecords {
     private readonly database: Database,
     private readonly settings: Settings,
   ) {}
-
-  /**
-   * Finds the response to replay, or null. Runs outside a unit of work and survives one lost connection.
-   * @throws `idempotency_conflict`
-   */
-  async find(request: IdempotentRequest): Promise<IdempotentResponse | null> {
-    const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)]);
-    return responseOf(row, request);
-  }
 
   /** Runs in the unit of work of the claim: the record commits with the change or not at all. */
   async insert(claim: KeyClaim, { status, body, entityTag }: IdempotentResponse): Promise<void> {

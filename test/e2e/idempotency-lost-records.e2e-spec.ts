@@ -8,7 +8,7 @@ const key = () => ({ 'Idempotency-Key': randomUUID() });
 const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-replayed') === 'true';
 const statuses = (responses: readonly ApiResponse[]): number[] => responses.map(({ status }) => status).sort();
 
-/** An instance remembers the keys it has completed, but their records may have changed since. */
+/** A key was used on both instances, and its record has changed since. */
 describe('Idempotency-Key on two instances', () => {
   let first: TestApp;
   let second: TestApp;
@@ -30,7 +30,7 @@ describe('Idempotency-Key on two instances', () => {
   const anAsset = async (): Promise<string> => (await first.arrange.anAsset(workspace)).id;
   const auditRows = async (id: string): Promise<number> =>
     (await first.database.admin.query('SELECT 1 FROM audit_event WHERE asset_id = $1', [id])).rows.length;
-  /** An update that both instances remember. */
+  /** An update that both instances answered. */
   const succeeded = async (id: string, description: string): Promise<Record<string, string>> => {
     const known = key();
     const responses = [
