@@ -385,7 +385,7 @@ describe('The history', () => {
       await patch(id, { description: 'the next day' });
       await moveBack(1);
       await set(internalId, 'visibility = 1');
-      await app.arrange.anAsset(workspace);
+      await app.arrange.manyAssets(workspace, 2);
 
       const path = `${SUMMARY}?from=${day(3)}`;
       const custom = (counted: Day[]) =>
@@ -395,9 +395,10 @@ describe('The history', () => {
       const expected = [
         [day(2), true, 1, 0],
         [day(1), true, 1, 1],
-        [day(0), false, 1, 0],
+        [day(0), false, 2, 0],
       ];
       expect(custom(await days(path))).toEqual(expected);
+      expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(expected.map(() => ({ total: 0 })));
       await work.writeDays();
       expect(custom(await days(path))).toEqual(expected);
       expect(custom(await days(`${SUMMARY}?to=${day(2)}`))).toEqual(expected.slice(0, 1));

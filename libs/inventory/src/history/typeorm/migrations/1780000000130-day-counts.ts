@@ -7,7 +7,7 @@ const AS_OWNER = 'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
  * Counts at an instant, in one snapshot: the counts now, without the assets that changed since, and with what these were
  * then. So the cost grows with the changes since, not with the inventory.
  */
-const countsAt = (name: string, columns: readonly string[], now: string): string => {
+const countsAt = (name: string, columns: readonly string[], now: string, only = 'true'): string => {
   const cell = columns.join(', ');
   return `
       CREATE FUNCTION ${name}(workspace uuid, instant timestamptz) RETURNS jsonb
@@ -18,7 +18,7 @@ const countsAt = (name: string, columns: readonly string[], now: string): string
         ), later AS MATERIALIZED (
           SELECT changed.* FROM moment, change_set AS change CROSS JOIN LATERAL (
                    SELECT id, sub_key, facet, posture FROM asset
-                    WHERE workspace_id = workspace AND change_id = change.id) AS changed
+                    WHERE workspace_id = workspace AND change_id = change.id AND ${only}) AS changed
            WHERE change.workspace_id = workspace AND change.sequence > moment.sequence AND NOT change.emptied
         ), counts AS (
           ${now}
@@ -64,6 +64,7 @@ export class DayCounts1780000000130 implements MigrationInterface {
         ['posture'],
         `SELECT posture, count(*) AS n FROM asset
            WHERE workspace_id = workspace AND sub_key = 12 AND facet IS NOT NULL GROUP BY posture`,
+        'sub_key = 12',
       )}
 
       CREATE FUNCTION days_to_count(most integer) RETURNS TABLE (workspace uuid, day date)
