@@ -218,11 +218,20 @@ describe('Change feeds after operator commands', () => {
 
     it('erase an employee from each past state, and from the present one when it ends', async () => {
       const employee = await app.arrange.anEmployee(workspace);
+      const owned = await app.arrange.anAsset(workspace, { ownerId: employee.id });
       await rename(employee.internalId, 'Grace');
       const { entries } = await history(employee.id);
+      const ownerThen = async (): Promise<unknown> => {
+        const path = `/v1/inventory/assets/${owned.id}?expand=owner&asOf=`;
+        // When the employee still had the first name.
+        const { validFrom } = (await history(owned.id)).entries.at(-1) as { validFrom: string };
+        return (await client.get(path + validFrom)).body['owner'];
+      };
+      expect(await ownerThen()).toMatchObject({ name: 'Ada Okafor' });
 
       await admin('history', 'erase', '--employee', employee.id);
 
+      expect(await ownerThen()).toEqual({ id: employee.id, name: 'erased', email: null });
       const erased = await history(employee.id);
       expect(erased.shown).toEqual([
         ['Grace', 'grace@example.com'],
@@ -275,6 +284,8 @@ describe('Change feeds after operator commands', () => {
         return (JSON.parse(stdout) as { history: { rows: number; bytes: number } }).history;
       };
       const before = await status();
+      const path = `/v1/inventory/assets/${asset.id}?asOf=${(await history(asset.id)).entries[0]?.validFrom}`;
+      expect((await client.get(path)).status).toBe(200);
       await hide(asset);
       expect((await status()).rows).toBe(before.rows + 1);
       expect(before.bytes).toBeGreaterThan(0);
@@ -283,6 +294,10 @@ describe('Change feeds after operator commands', () => {
 
       expect((await status()).rows).toBeLessThanOrEqual(before.rows);
       expect((await history(asset.id)).status).toBe(404);
+      // Also when its id comes back.
+      await app.arrange.anAsset(workspace, { columns: { public_id: asset.id } });
+      expect((await client.get(path)).status).toBe(404);
+      expect((await history(asset.id)).entries).toHaveLength(1);
     });
   });
 });

@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
-import { History } from '#libs/platform/changes';
-import { Database } from '#libs/platform/database';
-import { Metrics } from '#libs/platform/observability';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { HistoryWork } from '../../libs/inventory/src/history/typeorm/history-work';
 import { type TestApp, startApp } from '../support/start-app';
 import type { ApiClient } from '../support/api-client';
 import { StreamReader } from '../support/stream-reader';
@@ -241,6 +235,38 @@ describe('The history', () => {
       }
     });
 
+    it('shows a posture as it was, and a change of it alone in both histories', async () => {
+      const posture = { agent_version: '2.4.0', screen_lock_enabled: true };
+      const { id, internalId } = await app.arrange.anAsset(workspace, { type: 'COMPUTER', posture });
+      const path = `${COMPUTERS}/${id}`;
+      const [asOf, { body: was }] = [await instant(), await client.get(path)];
+      const { admin } = app.database;
+      await admin.query('BEGIN');
+      // As an import does: the computer after its asset.
+      for (const change of [
+        `UPDATE asset SET posture = posture - 1, change_id = (SELECT nextval('change_set_id')) WHERE workspace_id = $1 AND id = $2`,
+        `UPDATE computer SET screen_lock_enabled = false, agent_version = '3.0.0' WHERE workspace_id = $1 AND asset_id = $2`,
+      ]) {
+        await app.arrange.change(workspace, change, [workspace, internalId]);
+      }
+      await admin.query(`SELECT take_change_ticket($1, currval('change_set_id'), 2::smallint, NULL, NULL)`, [
+        workspace,
+      ]);
+      await admin.query('COMMIT');
+
+      expect((await at(path, asOf)).body).toEqual(was);
+      expect((await client.get(path)).body['compliance']).toMatchObject({
+        agentVersion: '3.0.0',
+        screenLockEnabled: false,
+      });
+      expect((await history(path)).entries.map(({ changedFields }) => changedFields)).toEqual([['compliance'], []]);
+      const { entries } = await history(`${ASSETS}/${id}`);
+      expect(entries.map(({ changedFields, origin }) => [changedFields, origin?.['type']])).toEqual([
+        [[], 'IMPORT'],
+        [[], 'OPERATOR'],
+      ]);
+    });
+
     it('has no ETag, and no later check-in', async () => {
       const columns = { last_checked_at: '2026-01-01T00:00:00Z' };
       const { id, internalId } = await app.arrange.anAsset(workspace, { columns });
@@ -315,132 +341,6 @@ describe('The history', () => {
       const page = await client.get(`${ASSETS}?asOf=${asOf}`);
       expect([page.status, page.body['errors']]).toEqual([400, [expect.objectContaining({ parameter: 'asOf' })]]);
       expect(page.body['detail']).toContain('application/x-ndjson');
-    });
-  });
-
-  describe('by day', () => {
-    const SUMMARY = '/v1/inventory/summary';
-    type Day = Readonly<{ date: string; isFinal: boolean; categories: readonly Record<string, unknown>[] }>;
-    const days = async (path: string): Promise<Day[]> => {
-      const { status, body } = await client.get<{ results: Day[] }>(path);
-      expect(status).toBe(200);
-      return body.results;
-    };
-    const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-    /** Moves everything of the workspace so many days back, as if it had happened then. */
-    const moveBack = async (by: number): Promise<void> => {
-      const back = (table: string, column: string): Promise<void> =>
-        app.arrange.change(
-          workspace,
-          `UPDATE ${table} SET ${column} = ${column} - make_interval(days => $2) WHERE workspace_id = $1`,
-          [workspace, by],
-        );
-      for (const table of ['change_set', 'change_head']) await back(table, 'changed_at');
-      await back('history_horizon', 'begins_at');
-    };
-    let work: HistoryWork;
-    let dataSource: DataSource;
-    beforeAll(async () => {
-      const options = { url: app.database.databaseUrl, poolSize: 2, patience: 'request' } as const;
-      dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
-      const database = new Database(dataSource);
-      work = new HistoryWork(database, new History(database), app.settings, new Metrics());
-    });
-    afterAll(() => dataSource.destroy());
-
-    it('counts today as it is now, with all five categories and four checks', async () => {
-      const { id: owner } = await app.arrange.anEmployee(workspace);
-      const posture = { agent_version: '2.4.0', antivirus_installed: true, disk_encryption_enabled: false };
-      await app.arrange.anAsset(workspace, { type: 'COMPUTER', posture, ownerId: owner, classification: 'INTERNAL' });
-      await app.arrange.anAsset(workspace, { type: 'COMPUTER', description: 'plain' });
-      await app.arrange.anAsset(workspace, { type: 'COMPUTER', visibility: 'HIDDEN' });
-
-      const [today, ...others] = await days(SUMMARY);
-      expect([today?.date, today?.isFinal, others]).toEqual([day(0), false, []]);
-      expect(today?.categories.map(({ categoryKey, total }) => [categoryKey, total])).toEqual([
-        ['CLOUD', 0],
-        ['COMPUTER', 2],
-        ['CUSTOM', 0],
-        ['INFORMATION', 0],
-        ['EMPLOYEE', 1],
-      ]);
-      expect(today?.categories[1]).toEqual({
-        ...{ categoryKey: 'COMPUTER', total: 2, withOwner: 1, withDescription: 1 },
-        classification: { CONFIDENTIAL: 0, INTERNAL: 1, PUBLIC: 0, UNKNOWN: 1 },
-      });
-      expect((await days(`${COMPUTERS}/summary`))[0]).toEqual({
-        ...{ date: day(0), isFinal: false, total: 2, monitored: 1 },
-        checks: {
-          ANTIVIRUS: { passing: 1, failing: 0, unknown: 1 },
-          DISK_ENCRYPTION: { passing: 0, failing: 1, unknown: 1 },
-          PASSWORD_MANAGER: { passing: 0, failing: 0, unknown: 2 },
-          SCREEN_LOCK: { passing: 0, failing: 0, unknown: 2 },
-        },
-      });
-    });
-
-    it('counts past days at their last instant, before and after they are written', async () => {
-      const { id, internalId } = await app.arrange.anAsset(workspace);
-      await moveBack(1);
-      await patch(id, { description: 'the next day' });
-      await moveBack(1);
-      await set(internalId, 'visibility = 1');
-      await app.arrange.manyAssets(workspace, 2);
-
-      const path = `${SUMMARY}?from=${day(3)}`;
-      const custom = (counted: Day[]) =>
-        counted.map(({ date, isFinal, categories }) => [
-          ...[date, isFinal, categories[2]?.['total'], categories[2]?.['withDescription']],
-        ]);
-      const expected = [
-        [day(2), true, 1, 0],
-        [day(1), true, 1, 1],
-        [day(0), false, 2, 0],
-      ];
-      expect(custom(await days(path))).toEqual(expected);
-      expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(expected.map(() => ({ total: 0 })));
-      await work.writeDays();
-      expect(custom(await days(path))).toEqual(expected);
-      expect(custom(await days(`${SUMMARY}?to=${day(2)}`))).toEqual(expected.slice(0, 1));
-    });
-
-    it('asks to come again while many days are to be written', async () => {
-      await app.arrange.anAsset(workspace);
-      await moveBack(4);
-      const { status, headers } = await client.get(`${SUMMARY}?from=${day(4)}`);
-      expect([status, headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-      await work.writeDays();
-      expect(await days(`${SUMMARY}?from=${day(9)}`)).toHaveLength(5);
-    });
-
-    it.each([
-      [`from=${day(0)}&to=${day(1)}`, 'from'],
-      [`from=${day(-2)}`, 'from'],
-      [`to=${day(-2)}`, 'to'],
-      [`from=${day(400)}`, 'from'],
-      ['from=2026-02-30', 'from'],
-      ['to=yesterday', 'to'],
-    ])('refuses %s', async (query, parameter) => {
-      for (const path of [SUMMARY, `${COMPUTERS}/summary`]) {
-        expect(await refusal(`${path}?${query}`)).toMatchObject({ status: 400, errors: [{ parameter }] });
-      }
-    });
-
-    it('goes with retention: states that ended before it are removed, and the first instant moves', async () => {
-      const { id } = await app.arrange.anAsset(workspace);
-      for (const description of ['one', 'two']) await patch(id, { description });
-      await moveBack(500);
-      await patch(id, { description: 'three' });
-      expect((await history(`${ASSETS}/${id}`)).pageInfo.totalCount).toBe(4);
-
-      await work.forget();
-
-      const { entries } = await history(`${ASSETS}/${id}`);
-      expect(entries.map(({ asset }) => asset?.['description'])).toEqual(['three', 'two']);
-      const first = new Date(Date.now() - 401 * 86_400_000).toISOString();
-      expect(await refusal(`${ASSETS}/${id}?asOf=${first}`)).toMatchObject({ status: 400 });
-      const later = new Date(Date.now() - 399 * 86_400_000).toISOString();
-      expect((await client.get(`${ASSETS}/${id}?asOf=${later}`)).body['description']).toBe('two');
     });
   });
 });

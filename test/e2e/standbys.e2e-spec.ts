@@ -118,6 +118,28 @@ describe('With a standby', () => {
       });
     });
 
+    it('a past state comes from the standby, or from the primary when the instant is newer', async () => {
+      const reader = await aReader(other);
+      const now = async (): Promise<string> => {
+        const { rows } = await database.admin.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+        await delay(2);
+        return (rows[0]?.now as Date).toISOString();
+      };
+      const old = `/v1/inventory/assets/${asset}?asOf=${await now()}`;
+      await rename('after');
+      await replayHeld(async () => {
+        // Only the primary has this past.
+        const past = `UPDATE asset_version SET document = document || '{"name": "of the primary"}' WHERE workspace_id = $1`;
+        await database.admin.query(past, [workspace]);
+        await rename('newest');
+
+        await untilRead(reader, 'before', old);
+        await untilRead(reader, 'after');
+        const newer = await reader.get(`/v1/inventory/assets/${asset}?asOf=${await now()}`);
+        expect(newer.body['name']).toBe('newest');
+      });
+    });
+
     it('a change feed comes from the standby, or from the primary when the cursor is newer', async () => {
       const [reader, newest] = [await aReader(other), await aReader(one)];
       const changes = '/v1/inventory/changes';

@@ -47,6 +47,10 @@ describe('A restored backup taken during updates', () => {
       updates.begin();
       await isSealed();
       const known = new Set(updates.acknowledged);
+      const instant = new Date().toISOString();
+      const pastOf = async (client: ApiClient): Promise<unknown[]> =>
+        Promise.all(assets.map(async (id) => (await client.get(`/v1/inventory/assets/${id}?asOf=${instant}`)).body));
+      const past = await pastOf(before);
       const { resumeCursor: early } = (await before.get('/v1/inventory/changes?since=now')).body;
       const backup = await takeBackup(postgres);
       await delay(300);
@@ -75,6 +79,7 @@ describe('A restored backup taken during updates', () => {
       expect((await after.page('/v1/inventory/assets', rest)).results.map(({ id }) => id)).toEqual(
         nextPage.results.map(({ id }) => id),
       );
+      expect(await pastOf(after)).toEqual(past);
       const replayed = updates.acknowledgedOf([...known][0] as string);
       const again = await after.patch(replayed.operation.path, replayed.operation.body, {
         'Idempotency-Key': replayed.operation.key,
