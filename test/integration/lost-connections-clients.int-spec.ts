@@ -89,12 +89,15 @@ describe('After connections to Postgres were lost, a client', () => {
     await setting.close();
   });
 
-  it('gets the response again when it repeats a write', async () => {
+  it('writes, and gets the response again when it repeats a write', async () => {
     const workspace = await app.arrange.aWorkspace();
     const client = await app.arrange.aClient(workspace);
     const asset = `/v1/inventory/assets/${(await app.arrange.anAsset(workspace)).id}`;
     const write = () => client.patch(asset, { description: 'once' }, { 'Idempotency-Key': 'the same' });
     expect((await write()).status).toBe(200);
+    setting.proxy.forget();
+    const first = await client.patch(asset, { description: 'first' });
+    expect([first.status, first.headers.get('Idempotent-Replayed')]).toEqual([200, null]);
     setting.proxy.forget();
     const again = await write();
     expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);

@@ -70,19 +70,10 @@ describe('When connections to Postgres are lost,', () => {
     expect(databaseIsUnavailable(await failure)).toBe(true);
   });
 
-  it('a possible write is never sent again', async () => {
+  it('a possible write outside a unit of work is never sent again', async () => {
     const scope = aScope();
     const insert = statement('insert', INSERT, scope.workspaceId);
-    let calls = 0;
-    const work = (): Promise<unknown> => {
-      calls += 1;
-      return database.read(scope, [insert]);
-    };
-    for (const write of [
-      () => database.run(scope, [insert]),
-      () => database.write(scope, [insert]),
-      () => database.unitOfWork(scope, work),
-    ]) {
+    for (const write of [() => database.run(scope, [insert]), () => database.write(scope, [insert])]) {
       await lock();
       const failure = write().then(
         () => 'done',
@@ -92,7 +83,28 @@ describe('When connections to Postgres are lost,', () => {
       await testDatabase.admin.query('ROLLBACK');
       expect(await failure).toBe(true);
     }
-    expect([calls, await read(scope)]).toEqual([1, 0]);
+    expect(await read(scope)).toBe(0);
+  });
+
+  it('a unit of work that has not sent its COMMIT is repeated once', async () => {
+    const scope = aScope();
+    const insert = statement('insert', INSERT, scope.workspaceId);
+    let calls = 0;
+    const write = () =>
+      database.unitOfWork(scope, () => {
+        calls += 1;
+        return database.run(scope, [insert]);
+      });
+    for (const losses of [1, 2]) {
+      await lock();
+      const outcome = write().then(
+        () => 'done',
+        (error: unknown) => databaseIsUnavailable(error),
+      );
+      for (let lost = 0; lost < losses; lost += 1) await endWaiting(testDatabase, 1);
+      await testDatabase.admin.query('ROLLBACK');
+      expect([await outcome, calls, await read(scope)]).toEqual([losses === 1 ? 'done' : true, 2 * losses, 1]);
+    }
   });
 
   describe('a unit of work ends soon after its deadline', () => {

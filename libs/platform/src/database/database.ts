@@ -123,7 +123,7 @@ export class Database {
    * Runs `work` as one READ COMMITTED transaction on the primary. Calls of {@link run} and {@link write} from within
    * `work` join it. An exception rolls everything back.
    * A deadlock, a lock timeout or a vanished row repeats the whole of `work`: up to ten times and until `deadline`, a
-   * time of `performance.now()`, by default five seconds from now.
+   * time of `performance.now()`, by default five seconds from now. A connection that is lost before COMMIT repeats it once.
    * When the connection is lost during COMMIT, the outcome is unknown.
    * The error that closes the gate replaces the result or error of `work`.
    * Statements that `work` did not await fail. On Node 20 they may run outside the transaction when no other unit is
@@ -139,8 +139,9 @@ export class Database {
     }: { readonly gate?: Gate; readonly deadline?: number } = {},
   ): Promise<Result> {
     if (this.units.getStore()) throw new Error('A unit of work cannot begin within another.');
+    let lostAt: number | null = null;
     for (let repeats = 0; ; repeats += 1) {
-      const unit = new UnitOfWork(this.pool, scopeStatement(scope), deadline, gate);
+      const unit: UnitOfWork = new UnitOfWork(this.pool, scopeStatement(scope), deadline, gate, lostAt ?? undefined);
       try {
         return await this.carryOut(unit, work);
       } catch (error) {
@@ -148,7 +149,9 @@ export class Database {
         if (error instanceof GateClosed) throw error;
         await rolledBack;
         const state = sqlStateOf(error);
-        const repeatable = REPEATABLE_SQLSTATES.has(state);
+        const lostFirst = lostAt === null && unit.lostBeforeCommit !== null;
+        lostAt ??= unit.lostBeforeCommit;
+        const repeatable = lostFirst || REPEATABLE_SQLSTATES.has(state);
         const isOver = deadline - performance.now() < SHORTEST_TRY_MS;
         if (!repeatable || repeats === MAX_REPEATS || isOver)
           throw VANISHED_SQLSTATES.has(state) ? crowdedOut(error) : error;

@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { ConnectionPool } from './connections/connection-pool';
+import { connectionWasLost } from './connections/database-fault';
 import { type BoundStatement, PipelinedStatements, type TextRow, bind, prepared } from './pipelined-statements';
 
 const BEGIN = bind(prepared('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED'), []);
@@ -47,6 +48,7 @@ export class UnitOfWork {
   private readonly last: BoundStatement[] = [];
   private open = true;
   private failed = false;
+  private lostAt: number | null = null;
   private lastSent: Promise<unknown> = Promise.resolve();
   private asked = false;
   private closed: { readonly by: unknown } | null = null;
@@ -57,7 +59,14 @@ export class UnitOfWork {
     /** Deadline by `performance.now()`. Running statements get a short grace period after it. */
     private readonly deadline: number,
     private readonly gate?: Gate,
+    /** A connection that was opened before this time is not used. */
+    private readonly since = -Infinity,
   ) {}
+
+  /** When the connection was lost, if nothing can have been committed. */
+  get lostBeforeCommit(): number | null {
+    return this.lostAt;
+  }
 
   belongsTo(scope: BoundStatement): boolean {
     return scope.name === this.scope.name && scope.values[0] === this.scope.values[0];
@@ -144,6 +153,7 @@ export class UnitOfWork {
       await PipelinedStatements.run(this.client, batch, this.lastMoment(), rows);
     } catch (error) {
       this.failed = true;
+      if (this.open && connectionWasLost(error)) this.lostAt = performance.now();
       // The gate's statements come first, so their rows may be complete although a later statement failed.
       const heard = rows.slice(opening.length, opening.length + asked.length);
       if (heard.every((found) => found.length > 0)) this.judge(gate, heard);
@@ -169,8 +179,9 @@ export class UnitOfWork {
   }
 
   private async connect(): Promise<PoolClient> {
+    const permitDeadline = Math.min(performance.now() + PATIENCE_MS, this.deadline);
     try {
-      return await this.pool.connectUnit(Math.min(performance.now() + PATIENCE_MS, this.deadline), this.lastMoment());
+      return await this.pool.connectUnit(permitDeadline, this.lastMoment(), this.since);
     } catch (error) {
       // Do not wait for a connection twice.
       this.failed = true;

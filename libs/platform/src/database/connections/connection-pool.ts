@@ -57,10 +57,10 @@ export class ConnectionPool {
     }
   }
 
-  /** Takes a connection for a unit of work. {@link releaseUnit} gives it back. */
-  async connectUnit(permitDeadline: number, deadline: number): Promise<PoolClient> {
+  /** Takes a connection for a unit of work that is not older than `since`. {@link releaseUnit} gives it back. */
+  async connectUnit(permitDeadline: number, deadline: number, since: number): Promise<PoolClient> {
     await this.counted(() => this.permits.acquire(permitDeadline - performance.now()));
-    return this.connect(deadline).catch((error: unknown) => {
+    return this.connectSince(since, deadline).catch((error: unknown) => {
       this.permits.release();
       throw error;
     });
