@@ -82,7 +82,12 @@ const folderRules = [
         FEATURE_DOORS,
         KERNEL,
         PLATFORM,
-        packages('@nestjs/(?:common|core)', 'class-(?:validator|transformer)', 'eta', '(?:@types/)?express'),
+        packages(
+          '@nestjs/(?:common|core|platform-express)',
+          'class-(?:validator|transformer)',
+          'eta',
+          '(?:@types/)?express',
+        ),
       ],
       couldNotResolve: false,
       dependencyTypesNot: ['core'],

@@ -62,6 +62,7 @@ describe('The console in a browser', () => {
         `/inventory/${asset}`,
         '/computers',
         '/imports',
+        '/imports/new',
         '/applications',
         '/people',
         '/audit',
@@ -98,6 +99,48 @@ describe('The console in a browser', () => {
     await expect(page.goBack()).rejects.toThrow('ERR_CACHE_MISS');
     await context.close();
   });
+
+  it.each([
+    [1280, 'light', true],
+    [400, 'dark', false],
+  ] as const)(
+    'brings in a file by the page alone (%i pixels, %s, scripts: %s)',
+    async (width, colorScheme, javaScriptEnabled) => {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, javaScriptEnabled });
+      const page = await signIn(context);
+      const look = async (name: string) => {
+        await keepScreenshot(`console-${name}-${width}`, page);
+        if (javaScriptEnabled) expect([name, await faultsOfAccess(page, ['critical', 'serious'])]).toEqual([name, []]);
+        if (javaScriptEnabled) expect([name, await widthOverflow(page)]).toEqual([name, 0]);
+      };
+      const records = [
+        { externalId: 'a', categoryKey: 'CUSTOM', name: 'Badge printer' },
+        { externalId: 'b', name: 'x' },
+      ];
+      const buffer = Buffer.from(records.map((record) => JSON.stringify(record)).join('\n'));
+
+      await page.getByRole('link', { name: 'Imports' }).click();
+      await page.getByRole('link', { name: 'Import a file' }).click();
+      await page.getByRole('textbox', { name: 'Source' }).fill(`office ${width}`);
+      await page.locator('#file').setInputFiles({ name: 'things.ndjson', mimeType: 'application/x-ndjson', buffer });
+      await page.getByRole('button', { name: 'Try the file' }).click();
+      // The page asks again by itself until the dry run has ended.
+      await page.getByRole('heading', { name: 'Dry run of things.ndjson' }).waitFor();
+      await look('upload-tried');
+      await page.getByRole('button', { name: 'Import now' }).click();
+      await page.getByRole('heading', { name: 'Imported things.ndjson' }).waitFor();
+      await look('upload-imported');
+
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'Download failed records' }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe('failed-records.ndjson');
+      await page.getByRole('link', { name: 'Record of this import' }).click();
+      await page.getByRole('heading', { name: `Import of office ${width}` }).waitFor();
+      await context.close();
+    },
+  );
 
   it('gives ticked assets an owner by the page alone', async () => {
     const context = await browser.newContext();

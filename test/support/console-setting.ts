@@ -40,6 +40,11 @@ export class ConsoleBrowser {
     return this.send('POST', path, body, { ...type, Origin: this.origin, ...headers });
   }
 
+  /** Sends a form with a file. Its address holds the token. */
+  upload(path: string, form: FormData, headers: Record<string, string> = {}): Promise<Shown> {
+    return this.send('POST', path, form, { Origin: this.origin, ...headers });
+  }
+
   /** Opens the page, fills the form with this action and sends it. */
   async submit(page: string, action: string, fields: Record<string, string> = {}): Promise<Shown> {
     const shown = await this.get(page);
@@ -49,7 +54,7 @@ export class ConsoleBrowser {
   private async send(
     method: string,
     path: string,
-    body: string | undefined,
+    body: string | FormData | undefined,
     headers: Record<string, string>,
   ): Promise<Shown> {
     const cookie = Object.entries(this.cookies)

@@ -4,6 +4,7 @@ import { auditRecording } from '#libs/audit/operators';
 import { Applications, ClientKeys, CredentialChanges, Trusts, clientSecrets, grantCache } from '#libs/auth/operators';
 import { computerServices } from '#libs/computers';
 import { inventoryServices } from '#libs/inventory';
+import { importsOfPeople } from '#libs/inventory/operators';
 import { Clock } from '#libs/kernel';
 import { SystemClock } from '#libs/platform/config';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
@@ -22,6 +23,9 @@ import { OverviewController } from './http/overview.controller';
 import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
+import { FORM_LIMITS, UploadsController } from './http/uploads.controller';
+import { Uploads } from './http/uploads';
+import { UploadFiles } from './system/upload-files.system';
 import { Issuer } from './system/issuer.system';
 import { People } from './typeorm/people';
 import { Sessions } from './typeorm/sessions';
@@ -34,6 +38,7 @@ import { Sessions } from './typeorm/sessions';
     OverviewController,
     InventoryController,
     ComputersController,
+    UploadsController,
     ImportsController,
     ApplicationsController,
     PeopleController,
@@ -49,6 +54,15 @@ import { Sessions } from './typeorm/sessions';
     Issuer,
     People,
     Sessions,
+    Uploads,
+    UploadFiles,
+    {
+      // The options of Nest's reader of forms with a file.
+      provide: 'MULTER_MODULE_OPTIONS',
+      useFactory: (storage: UploadFiles) => ({ storage, limits: FORM_LIMITS, defParamCharset: 'utf8' }),
+      inject: [UploadFiles],
+    },
+    ...importsOfPeople,
     ...auditRecording,
     ...auditServices,
     ...inventoryServices,

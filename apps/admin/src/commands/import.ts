@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Format, HideLimit, ImportReport } from '#libs/inventory/operators';
+import type { Format, ImportReport } from '#libs/inventory/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { ErrorFile } from '../error-file';
 import { formatOption, fromCaller, inputFrom, mapOf, mapsOption } from '../import-input';
@@ -14,7 +14,7 @@ interface ImportCommandOptions extends CommonOptions {
   readonly source: string;
   readonly dryRun?: boolean;
   readonly missing: 'keep' | 'hide';
-  readonly hideAtMost?: HideLimit;
+  readonly hideAtMost?: string;
   readonly errors?: string;
   readonly createTagKeys?: 'platform';
   readonly rekeyBy?: 'serialNumber';
@@ -46,7 +46,6 @@ export function importCommand(): Command {
     .option(
       '--hide-at-most <number or percent>',
       'with --missing hide: the most assets to hide, as 50 or 10% (default: 20%, or 19 assets)',
-      parseHideLimit,
     )
     .option('--strict', 'make each warning an error of its record')
     .addOption(
@@ -79,7 +78,12 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   }
   const map = options.map === undefined ? null : await mapOf(options.map, options.maps);
   const { operateIn } = await import('../operator.js');
-  const { ImportsService, InventoryOperatorModule } = await import('#libs/inventory/operators');
+  const { ImportsService, InventoryOperatorModule, HIDE_LIMIT_RULE, parseHideLimit } =
+    await import('#libs/inventory/operators');
+  const hideAtMost = options.hideAtMost === undefined ? null : parseHideLimit(options.hideAtMost);
+  if (options.hideAtMost !== undefined && hideAtMost === null) {
+    throw new WrongUsage(`--hide-at-most: ${HIDE_LIMIT_RULE}`);
+  }
   const report = await operateIn(options.workspace, [InventoryOperatorModule], async (operator, { id }) => {
     const errors = errorsPath === null ? null : new ErrorFile(errorsPath);
     try {
@@ -89,7 +93,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
           files,
           dryRun: options.dryRun ?? false,
           missing: options.missing,
-          hideAtMost: options.hideAtMost ?? null,
+          hideAtMost,
           createTagKeys: options.createTagKeys ?? null,
           strict: options.strict ?? false,
           rekeyBy: options.rekeyBy ?? null,
@@ -147,15 +151,6 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
     }),
     ...shown,
   ].join('\n');
-}
-
-function parseHideLimit(value: string): HideLimit {
-  const [, digits = '', sign] = /^(\d{1,9}|\d{1,2}\.\d{1,3}(?=%))(%?)$/.exec(value) ?? [];
-  const amount = Number(digits);
-  if (digits === '' || (sign === '%' && amount > 100)) {
-    throw new InvalidArgumentError('Give a number of assets, as 50, or a share of 0% to 100%.');
-  }
-  return sign === '%' ? { percent: amount } : { assets: amount };
 }
 
 function parseSource(value: string): string {

@@ -41,13 +41,18 @@ export class AuditRecorder {
   constructor(
     private readonly evidence: AuditEvidence,
     private readonly clock: Clock,
-    readonly operatorName: string | null = null,
+    private readonly operatorName: string | null = null,
     private readonly personId: string | null = null,
   ) {}
 
   /** Records as acts of this person what services record as acts of an operator. */
   asPerson(personId: string): AuditRecorder {
     return new AuditRecorder(this.evidence, this.clock, null, personId);
+  }
+
+  /** The operator or the person, as records other than the audit name them. */
+  get who(): string | null {
+    return this.personId === null ? this.operatorName : `person ${this.personId}`;
   }
 
   /** Returns one INSERT for all changes of one update. It returns no rows. */

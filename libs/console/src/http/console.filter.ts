@@ -25,10 +25,12 @@ export class ConsoleFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const { requestId } = host.switchToHttp().getRequest<Request>().context;
     if (error instanceof SignInNeeded) return response.redirect(303, '/sign-in');
+    // Nobody waits any more, as when an upload is broken off.
+    if (response.destroyed) return;
     const status = statusOf(error);
     if (status >= 500) this.logger.error({ message: 'request failed', requestId, error });
     if (response.headersSent) return void response.destroy();
-    const isTold = error instanceof IssuerAway || (status < 500 && error instanceof Error && status !== 404);
+    const isTold = error instanceof IssuerAway || (error instanceof Error && status < 500 && !(status in TOLD));
     const detail = isTold ? error.message : (TOLD[status] ?? 'Something went wrong on our side. Try again.');
     sendPage(response, 'refusal', { title: STATUS_CODES[status] ?? 'Error', detail, requestId }, status);
   }
@@ -36,6 +38,7 @@ export class ConsoleFilter implements ExceptionFilter {
 
 const TOLD: Readonly<Record<number, string>> = {
   404: 'There is nothing at this address.',
+  413: 'The file is longer than 100 MB, or the form is too long.',
   503: 'The database does not respond. Try again in a minute.',
 };
 

@@ -2,21 +2,30 @@ import { Controller, Get, NotFoundException, Param, Res } from '@nestjs/common';
 import { ImportRuns } from '#libs/inventory';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
+import { People } from '../typeorm/people';
 import { Access, Me } from './access.decorator';
 import { idOf } from './path-id';
 import { sendPage } from './page';
+import { Uploads } from './uploads';
 
 const SHOWN_RUNS = 100;
 
 @Controller('imports')
 @Access('viewer')
 export class ImportsController {
-  constructor(private readonly runs: ImportRuns) {}
+  constructor(
+    private readonly runs: ImportRuns,
+    private readonly uploads: Uploads,
+    private readonly people: People,
+  ) {}
 
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Res() response: Response): Promise<void> {
     const runs = await this.runs.latest({ workspaceId, source: null }, SHOWN_RUNS);
-    sendPage(response, 'imports', { title: 'Imports', runs: runs.map(({ run }) => run) });
+    sendPage(response, 'imports', {
+      ...{ title: 'Imports', runs: runs.map(({ run }) => run) },
+      upload: this.uploads.of(workspaceId),
+    });
   }
 
   @Get(':id')
@@ -28,6 +37,13 @@ export class ImportsController {
     const found = await this.runs.find(idOf(id), workspaceId);
     if (!found) throw new NotFoundException();
     const { run, errors, warnings } = found;
-    sendPage(response, 'import', { title: `Import of ${run.source}`, run, errorLines: errors, warnings });
+    const person = (await this.people.list(workspaceId)).find((one) => run.who === `person ${one.id}`);
+    const who = person ? (person.name ?? 'an erased person') : run.who;
+    sendPage(response, 'import', {
+      title: `Import of ${run.source}`,
+      run: { ...run, who },
+      errorLines: errors,
+      warnings,
+    });
   }
 }

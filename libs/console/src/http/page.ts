@@ -29,7 +29,7 @@ const MENU = [
 ] as const;
 
 /** As people read it, in the one zone that everybody shares. */
-const time = (moment: Date | string | null | undefined): string =>
+const time = (moment: Date | string | number | null | undefined): string =>
   moment ? `${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'never';
 
 /** Renders a page. Templates escape every value, and the policy of the response lets no foreign script run. */

@@ -1,5 +1,5 @@
 export { columnList, pageOfRows, toBoolean, toOwner, withColumn, withOwner } from './column-list';
-export { missingSessionSettings, poolOf } from './connections/data-source';
+export { dataSourceOptions, missingSessionSettings, poolOf } from './connections/data-source';
 export { Database, READ_PATIENCE_MS, type TenantScope } from './database';
 export { DatabaseProbe } from './database-probe';
 export { DatabaseModule } from './database.module';

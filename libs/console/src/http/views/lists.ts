@@ -148,9 +148,13 @@ const RUNS = `<div class="table"><table class="stacked">
 </tbody></table></div>`;
 
 export const IMPORTS = `<% layout('@frame') %>
+<% if (it.frame.me.role === 'admin') { %>
+<p><a class="button" href="/imports/new">Import a file</a></p>
+<% if (it.upload) { %><p class="notice"><a href="/imports/uploads/<%= it.upload.id %>"><%= it.upload.name %></a> was uploaded at <%= it.time(it.upload.uploadedAt) %>.<% if (it.upload.state === 'tried') { %> It waits for its import.<% } %></p><% } %>
+<% } %>
 <% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;
 
-const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>
+export const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>
 <div class="table"><table><thead><tr><th scope="col">Line</th><th scope="col">Reason</th></tr></thead><tbody>
 <% for (const { file, line, reason } of ${lines}) { %><tr><td><%= file ? file + ':' : '' %><%= line %></td><td><%= reason %></td></tr><% } %>
 </tbody></table></div><% } %>`;

@@ -71,6 +71,7 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .filters label { color: var(--soft); font-size: 0.8125rem; }
 .filters p { margin: 0; }
 .filters input:not([type='checkbox']), .filters select { width: auto; min-width: 9rem; }
+progress { width: 100%; max-width: 34rem; accent-color: var(--link); }
 svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
 .bar .all { fill: var(--line); }
 .bar .part { fill: var(--link); }
@@ -78,8 +79,8 @@ svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
 .bad-text { color: var(--bad); }
 @media (max-width: 40rem) {
   header, main { padding-inline: 1rem; }
-  dl { grid-template-columns: 1fr; gap: 0 0; }
-  dd { margin-bottom: 0.5rem; }
+  dl:not(.counts) { grid-template-columns: 1fr; gap: 0 0; }
+  dl:not(.counts) dd { margin-bottom: 0.5rem; }
   .stacked thead { position: absolute; left: -999rem; }
   .stacked tr, .stacked td { display: block; }
   .stacked tr { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }

@@ -4,6 +4,7 @@ import { APPLICATION, APPLICATIONS, SECRET } from './applications';
 import { ASSET, AUDIT, COMPUTER, COMPUTERS, IMPORT, IMPORTS, INVENTORY } from './lists';
 import { PEOPLE } from './people';
 import { OVERVIEW } from './overview';
+import { UPLOAD, UPLOAD_FORM, UPLOAD_GONE } from './uploads';
 
 /** The templates by name. `<%= … %>` escapes; `<%~ … %>` does not, and stands for other templates only. */
 export const VIEWS = {
@@ -19,6 +20,9 @@ export const VIEWS = {
   computer: COMPUTER,
   imports: IMPORTS,
   import: IMPORT,
+  uploadForm: UPLOAD_FORM,
+  upload: UPLOAD,
+  uploadGone: UPLOAD_GONE,
   audit: AUDIT,
   people: PEOPLE,
   applications: APPLICATIONS,

@@ -33,6 +33,8 @@ export interface ImportOptions {
   readonly map?: RecordMap | null;
   /** By default the files tell their format. */
   readonly format?: Format | null;
+  /** The most bytes of a file, unpacked. By default any number. */
+  readonly mostBytes?: number;
   /** Lines in one batch, by default 5,000. */
   readonly batchSize?: number;
   /** Throws once an operator has ended the import. */

@@ -15,10 +15,15 @@ export class ImportsService {
     private readonly files: ImportFiles,
   ) {}
 
+  /** The same imports, as acts of this person. */
+  asPerson(personId: string): ImportsService {
+    return new ImportsService(this.store.asPerson(personId), this.files);
+  }
+
   /** Imports the files. Reports bad lines and continues. An interrupted import can be repeated. */
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
     let bytes: BytesRead = { bytesRead: 0, bytesTotal: null };
-    const { map = null, format = null } = options;
+    const { map = null, format = null, mostBytes = Infinity } = options;
     const sizes = options.files.map((file) => ({ name: nameOfFile(file), bytes: this.files.sizeOf(file) }));
     const known = sizes.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
     const filesNow = (): RunFile[] => sizes.map((file) => ({ ...file, bytes: file.bytes ?? bytes.bytesRead - known }));
@@ -29,7 +34,7 @@ export class ImportsService {
       // A map may read a whole document before its first record.
       show();
     };
-    const lines = this.files.read(options.files, onBytes, { map, format });
+    const lines = this.files.read(options.files, onBytes, { map, format, mostBytes });
     const onRead = (read: number, warned: number): void => {
       records = { read, warned };
       show();

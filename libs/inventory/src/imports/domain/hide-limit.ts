@@ -1,6 +1,17 @@
 /** The most that one import may hide of a source: a number of assets, or a share of the visible ones in percent. */
 export type HideLimit = { readonly assets: number } | { readonly percent: number };
 
+/** What {@link parseHideLimit} reads, for people. */
+export const HIDE_LIMIT_RULE = 'Give a number of assets, as 50, or a share of 0% to 100%.';
+
+/** Reads a limit as people write it, such as 50 or 10%. Returns null for anything else. */
+export function parseHideLimit(text: string): HideLimit | null {
+  const [, digits = '', sign] = /^(\d{1,9}|\d{1,2}\.\d{1,3}(?=%))(%?)$/.exec(text) ?? [];
+  const amount = Number(digits);
+  if (digits === '' || (sign === '%' && amount > 100)) return null;
+  return sign === '%' ? { percent: amount } : { assets: amount };
+}
+
 /** Hiding may take so much without being asked for: more is either a broken export or a decision. */
 const USUAL_PERCENT = 20;
 const USUAL_ASSETS = 20;

@@ -30,7 +30,12 @@ export interface ReadingOptions {
   readonly map: RecordMap | null;
   /** Null: the name of a file tells, and with a map its first bytes. */
   readonly format: Format | null;
+  /** The most bytes of a file, unpacked. By default any number. */
+  readonly mostBytes?: number;
 }
+
+/** A file that cannot be read as a whole. The message is for people. */
+export class InputUnreadable extends Error {}
 
 /** Reads the input of an import. */
 export abstract class ImportFiles {
@@ -40,7 +45,7 @@ export abstract class ImportFiles {
   /**
    * Yields every line of the files in order, grouped as they were read, and only as fast as they are taken. Skips blank
    * lines.
-   * @throws when a file cannot be read at all
+   * @throws {@link InputUnreadable}, and the errors of the file system
    */
   abstract read(
     files: readonly string[],

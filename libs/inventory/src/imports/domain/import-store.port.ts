@@ -57,16 +57,19 @@ export interface RunFailure {
   readonly result: RunResult;
 }
 
-/** Another import of the same source and workspace is running. */
+/** Another import of the same source and workspace is running, or another one by the console. */
 export class ImportAlreadyRunning extends Error {
-  constructor(source: string) {
-    super(`An import of the source "${source}" is already running in this workspace.`);
+  constructor(which: string) {
+    super(`An import ${which} is already running in this workspace.`);
     this.name = 'ImportAlreadyRunning';
   }
 }
 
 /** Opens imports, one at a time for each source of a workspace. */
 export abstract class ImportStore {
+  /** The same store, whose imports are acts of this person. A workspace has one import by people at a time. */
+  abstract asPerson(personId: string): ImportStore;
+
   /** @throws {@link ImportAlreadyRunning} */
   abstract open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession>;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
-import type { InputLine } from '../domain/import-files.port';
+import { type InputLine, InputUnreadable } from '../domain/import-files.port';
 import { parseImportRecord } from '../domain/import-record';
 import { csvLines } from './csv-lines';
 import { ImportFilesSystem } from './import-files.system';
@@ -24,16 +24,23 @@ describe('Files of an import', () => {
   const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  async function read(content: string | Buffer, name = 'export'): Promise<InputLine[]> {
+  async function read(content: string | Buffer, name = 'export', mostBytes?: number): Promise<InputLine[]> {
     const path = join(directory, name);
     writeFileSync(path, content);
     const lines: InputLine[] = [];
-    const options = { map: null, format: null };
+    const options = { map: null, format: null, ...(mostBytes !== undefined && { mostBytes }) };
     for await (const some of new ImportFilesSystem().read([path], () => undefined, options)) lines.push(...some);
     return lines;
   }
   const valuesOf = async (content: string | Buffer, name?: string): Promise<unknown[]> =>
     (await read(content, name)).map((line) => ('value' in line ? line.value : 'fault' in line ? line.fault : line));
+
+  it('refuses a file that is longer than allowed when it is unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(MEBIBYTE, 'x'));
+
+    expect(await read(bomb, 'export.gz', MEBIBYTE)).toHaveLength(1);
+    await expect(read(bomb, 'export.gz', MEBIBYTE - 1)).rejects.toThrow(InputUnreadable);
+  });
 
   describe.each([
     ['lines', LINES],

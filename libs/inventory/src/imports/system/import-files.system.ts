@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import { ImportFiles, type InputLine, type ReadingOptions } from '../domain/import-files.port';
+import { ImportFiles, type InputLine, InputUnreadable, type ReadingOptions } from '../domain/import-files.port';
 import type { BytesRead } from '../domain/import-report';
 import { csvLines } from './csv-lines';
 import { formatOfRecords, opened } from './input-format';
@@ -24,7 +24,7 @@ export class ImportFilesSystem extends ImportFiles {
   async *read(
     files: readonly string[],
     onBytes: (bytes: BytesRead) => void,
-    { map, format }: ReadingOptions,
+    { map, format, mostBytes = Infinity }: ReadingOptions,
   ): AsyncIterable<readonly InputLine[]> {
     const known = !files.includes('-');
     const sizes = files.filter((file) => file !== '-').map(sizeOf);
@@ -35,14 +35,14 @@ export class ImportFilesSystem extends ImportFiles {
         onBytes({ bytesRead: (bytesRead += length), bytesTotal }),
       );
       try {
-        const { start, bytes } = await opened(plainBytes(counted, /\.gz$/i.test(file)));
+        const { start, bytes } = await opened(bounded(plainBytes(counted, /\.gz$/i.test(file)), file, mostBytes));
         const found = format ?? (map === null ? formatOfRecords(file, start) : null);
         if (map !== null) yield* mappedLines(bytes, start, { fileIndex, file, format, map });
         else if (found === 'csv') yield* csvLines(bytes, fileIndex);
         else if (found === 'json') yield [{ fileIndex, line: 1, fault: NEEDS_A_MAP }];
         else yield* ndjsonLines(bytes, fileIndex);
       } catch (error) {
-        throw isOfZlib(error) ? new Error(`${file} cannot be unzipped: ${error.message}.`) : error;
+        throw isOfZlib(error) ? new InputUnreadable(`${file} cannot be unzipped: ${error.message}.`) : error;
       }
     }
   }
@@ -51,6 +51,16 @@ export class ImportFilesSystem extends ImportFiles {
 async function* counting(content: AsyncIterable<Buffer>, onBytes: (length: number) => void): AsyncGenerator<Buffer> {
   for await (const chunk of content) {
     onBytes(chunk.length);
+    yield chunk;
+  }
+}
+
+/** A small gzipped file may hold any number of bytes. */
+async function* bounded(content: AsyncIterable<Buffer>, file: string, most: number): AsyncGenerator<Buffer> {
+  let length = 0;
+  for await (const chunk of content) {
+    length += chunk.length;
+    if (length > most) throw new InputUnreadable(`${file} has more than ${most.toLocaleString('en')} bytes unpacked.`);
     yield chunk;
   }
 }

@@ -31,7 +31,7 @@ export class AssetRekey {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const run = <Row>(text: string, values: readonly unknown[]): Promise<Row[]> => manager.query(text, [...values]);
       const [lock] = await run<{ locked: boolean }>(LOCK, [workspaceId, source]);
-      if (lock?.locked !== true) throw new ImportAlreadyRunning(source);
+      if (lock?.locked !== true) throw new ImportAlreadyRunning(`of the source "${source}"`);
       if ((await run(IS_THERE, [workspaceId, source, from])).length === 0) return 'missing';
       if ((await run(IS_THERE, [workspaceId, source, to])).length > 0) return 'taken';
       const [asset] = await run<{ public_id: string; is_employee: boolean }>(REKEY_ONE, [

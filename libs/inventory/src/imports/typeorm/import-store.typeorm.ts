@@ -23,6 +23,8 @@ import { RunRecord } from './run-record';
  * Allows one import of a source at a time. The lock ends with the connection, so a killed import leaves none behind.
  */
 const LOCK = `SELECT pg_try_advisory_lock(${importLockOf('$1', '$2')}) AS locked`;
+/** Of imports by the console, on any instance. */
+const LOCK_WORKSPACE = `SELECT pg_try_advisory_lock(hashtextextended('console import ' || $1, 0)) AS locked`;
 const UNLOCK = 'SELECT pg_advisory_unlock_all()';
 
 /**
@@ -42,8 +44,13 @@ export class ImportStoreTypeorm extends ImportStore {
   constructor(
     private readonly dataSource: DataSource,
     private readonly audit: AuditRecorder,
+    private readonly ofPerson = false,
   ) {
     super();
+  }
+
+  asPerson(personId: string): ImportStore {
+    return new ImportStoreTypeorm(this.dataSource, this.audit.asPerson(personId), true);
   }
 
   async open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession> {
@@ -51,14 +58,18 @@ export class ImportStoreTypeorm extends ImportStore {
     const client = await pool.connect();
     try {
       const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, settings.source]);
-      if (!rows[0]?.locked) throw new ImportAlreadyRunning(settings.source);
+      if (!rows[0]?.locked) throw new ImportAlreadyRunning(`of the source "${settings.source}"`);
+      if (this.ofPerson) {
+        const { rows: alone } = await client.query<{ locked: boolean }>(LOCK_WORKSPACE, [workspaceId]);
+        if (!alone[0]?.locked) throw new ImportAlreadyRunning('by the console');
+      }
       await client.query(OPEN_STAGING);
       await client.query(beginIn(workspaceId));
       const tagKeys = await ImportTagKeys.read(client, workspaceId, settings);
       const { rows: sources } = await client.query<SourceBefore>(SOURCE_BEFORE, [workspaceId, settings.source]);
       const run = settings.dryRun
         ? null
-        : await RunRecord.begin(client, workspaceId, settings.source, this.audit.operatorName, settings.run);
+        : await RunRecord.begin(client, workspaceId, settings.source, this.audit.who, settings.run);
       await client.query('COMMIT');
       const connectionOn = (on: PoolClient): StagingConnection =>
         new StagingConnection(on, workspaceId, settings.source, this.audit, settings.dryRun);

@@ -13,8 +13,15 @@ export const importsSchema: SchemaPart = {
     { function: 'freshness_of_imports' },
   ],
   consoleGrants: [
-    { table: 'import_run', privileges: 'SELECT' },
+    { table: 'import_run', privileges: 'SELECT, INSERT, UPDATE' },
     { table: 'import_freshness', privileges: 'SELECT' },
     { function: 'inventory_sources' },
+    // For uploads. An import locks the counters, which needs the right to update a column.
+    { database: 'TEMPORARY' },
+    { table: 'asset', privileges: 'INSERT, UPDATE' },
+    { table: 'computer', privileges: 'INSERT, UPDATE' },
+    { table: 'tag_key', privileges: 'INSERT' },
+    { table: 'facet_count', privileges: 'UPDATE (workspace_id)' },
+    { sequence: 'asset_id_seq' },
   ],
 };

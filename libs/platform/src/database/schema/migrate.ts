@@ -134,7 +134,7 @@ async function appliedMigrations(connection: QueryRunner): Promise<string[]> {
 interface Role {
   readonly setting: string;
   readonly name: string;
-  readonly grants: SchemaPart['grants'];
+  readonly grants: NonNullable<SchemaPart['consoleGrants']>;
 }
 
 const roleOf = (url: string): string => decodeURIComponent(new URL(url).username);
@@ -156,14 +156,15 @@ async function grant(connection: QueryRunner, role: Role): Promise<void> {
   await connection.startTransaction();
   try {
     await connection.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
-    // Only the owner needs temporary tables, for imports. Another role could shadow our tables with them.
-    await connection.query(
-      `DO $$ BEGIN EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()); END $$`,
-    );
+    // Only imports need temporary tables. A role could shadow our tables with them.
+    const [{ database }] = (await connection.query('SELECT quote_ident(current_database()) AS database')) as [
+      { database: string },
+    ];
+    await connection.query(`REVOKE TEMPORARY ON DATABASE ${database} FROM PUBLIC, ${name}`);
     await connection.query(`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${name}`);
     await connection.query(`REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${name}`);
     for (const granted of [...role.grants, MIGRATION_TABLE_GRANT]) {
-      await connection.query(`GRANT ${rightsOf(granted)} TO ${name}`);
+      await connection.query(`GRANT ${rightsOf(granted, database)} TO ${name}`);
     }
     await connection.commitTransaction();
   } catch (error) {
@@ -172,7 +173,8 @@ async function grant(connection: QueryRunner, role: Role): Promise<void> {
   }
 }
 
-function rightsOf(granted: SchemaPart['grants'][number]): string {
+function rightsOf(granted: Role['grants'][number], database: string): string {
+  if ('database' in granted) return `${granted.database} ON DATABASE ${database}`;
   if ('function' in granted) return `EXECUTE ON FUNCTION ${granted.function}`;
   if ('sequence' in granted) return `USAGE ON SEQUENCE ${granted.sequence}`;
   return `${granted.privileges} ON TABLE ${granted.table}`;

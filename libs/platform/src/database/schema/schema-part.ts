@@ -16,6 +16,11 @@ export interface SequenceGrant {
   readonly sequence: string;
 }
 
+/** Temporary tables, which imports need. They could hide ours from the role itself, never from functions with the owner's rights. */
+export interface DatabaseGrant {
+  readonly database: 'TEMPORARY';
+}
+
 /** The part of the schema that one feature owns. */
 export interface SchemaPart {
   /** A TypeORM entity class for each table: the one place that names its columns and their types. */
@@ -30,5 +35,5 @@ export interface SchemaPart {
   /** Every privilege of the runtime role on the feature's objects. Other privileges on tables and sequences are revoked. */
   readonly grants: readonly (TableGrant | FunctionGrant | SequenceGrant)[];
   /** Every privilege of the console's role on the feature's objects. */
-  readonly consoleGrants?: readonly (TableGrant | FunctionGrant | SequenceGrant)[];
+  readonly consoleGrants?: readonly (TableGrant | FunctionGrant | SequenceGrant | DatabaseGrant)[];
 }

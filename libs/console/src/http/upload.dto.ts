@@ -1,0 +1,37 @@
+import { FORMATS, type Format } from '#libs/inventory/operators';
+import { Choice, Flag, Form, Text } from '#libs/platform/input';
+import { namedEnum } from '#libs/platform/openapi';
+
+export const MISSING = ['keep', 'hide'] as const;
+
+/** The options of `admin import` that are no path and no name. */
+@Form()
+export class UploadDto {
+  @Text({ description: 'The system that the records come from.', minLength: 1, maxLength: 100, required: true })
+  source!: string;
+
+  @Text({ description: 'Name of a ready map.', maxLength: 100 })
+  map?: string;
+
+  @Choice({ description: 'Format of the file.', list: namedEnum('Format', FORMATS, 'A format.') })
+  format?: Format;
+
+  @Choice({
+    description: 'What to do with assets that the file does not name.',
+    list: namedEnum('Missing', MISSING, 'What to do.'),
+    required: true,
+  })
+  missing!: (typeof MISSING)[number];
+
+  @Text({ description: 'The most assets to hide.', maxLength: 20 })
+  hideAtMost?: string;
+
+  @Flag({ description: 'True makes each warning an error of its record.' })
+  strict?: boolean;
+
+  @Choice({ description: 'Finds computers again.', list: namedEnum('RekeyBy', ['serialNumber'], 'A member.') })
+  rekeyBy?: 'serialNumber';
+
+  @Choice({ description: 'Creates missing tag keys.', list: namedEnum('TagKeyKind', ['platform'], 'A kind.') })
+  createTagKeys?: 'platform';
+}

@@ -1,0 +1,157 @@
+import {
+  Body,
+  Controller,
+  Get,
+  NotFoundException,
+  Param,
+  Post,
+  Res,
+  UploadedFile,
+  UseInterceptors,
+} from '@nestjs/common';
+import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
+import { FileInterceptor } from '@nestjs/platform-express';
+import type { Response } from 'express';
+import type { SignedIn } from '../domain/signed-in';
+import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { Access, Me } from './access.decorator';
+import { sendPage } from './page';
+import { type FieldErrors, readFields } from './read-fields';
+import { MISSING, UploadDto } from './upload.dto';
+import { type Upload, type UploadOptions, Uploads } from './uploads';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A field of the form is a short text, whose name has no brackets. */
+export const FORM_LIMITS = {
+  ...{ fileSize: MOST_BYTES, files: 1, fields: 20, fieldSize: 2_000, fieldNameSize: 100, parts: 21 },
+  fieldNestingDepth: 0,
+};
+const MOST_SOURCE_BYTES = 100;
+const REFRESH_SECONDS = 2;
+
+/**
+ * Lets administrators import a file. The token of the form stands in its address, so that the guard has checked it before a
+ * byte of the file is stored.
+ */
+@Controller('imports')
+@Access('admin')
+export class UploadsController {
+  private readonly library = new MapLibrary();
+  private readonly maps = this.library.list();
+
+  constructor(
+    private readonly uploads: Uploads,
+    private readonly files: UploadFiles,
+    private readonly runs: ImportRuns,
+  ) {}
+
+  @Get('new')
+  open(@Res() response: Response): void {
+    this.showForm(response);
+  }
+
+  @Post()
+  @UseInterceptors(FileInterceptor('file'))
+  async upload(
+    @Me() me: SignedIn,
+    @Body() body: Fields | undefined,
+    @UploadedFile() file: StoredFile | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    try {
+      const { options, errors } = await this.read(body ?? {});
+      if (errors || !file) {
+        if (file) this.files.remove(file.path);
+        const all = { ...errors, ...(file ? {} : { file: 'Choose a file.' }) };
+        return this.showForm(response, { errors: all, typed: body ?? {} });
+      }
+      const { id } = this.uploads.begin(me, file, options);
+      response.redirect(303, `/imports/uploads/${id}`);
+    } catch (error) {
+      if (file) this.files.remove(file.path);
+      throw error;
+    }
+  }
+
+  @Get('uploads/:id')
+  async show(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): Promise<void> {
+    const upload = this.find(me, id, response);
+    if (!upload) return;
+    const { state, progress, name, options } = upload;
+    const isUnderWay = state === 'trying' || state === 'importing';
+    if (isUnderWay) response.setHeader('Refresh', String(REFRESH_SECONDS));
+    const latest = { workspaceId: me.workspaceId, source: options.source };
+    const [recorded] = state === 'imported' ? await this.runs.latest(latest, 1) : [];
+    const { bytesRead = 0, bytesTotal = null, read = 0 } = progress ?? {};
+    const percent = bytesTotal ? Math.floor((bytesRead * 100) / bytesTotal) : 0;
+    sendPage(response, 'upload', { title: TITLES[state](name), upload, isUnderWay, percent, read, run: recorded?.run });
+  }
+
+  @Post('uploads/:id/import')
+  import(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): void {
+    const upload = this.find(me, id, response);
+    if (!upload) return;
+    this.uploads.import(me, upload);
+    response.redirect(303, `/imports/uploads/${upload.id}`);
+  }
+
+  @Post('uploads/:id/discard')
+  discard(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): void {
+    const upload = this.find(me, id, response);
+    if (!upload) return;
+    this.uploads.discard(upload);
+    response.redirect(303, '/imports');
+  }
+
+  @Get('uploads/:id/failed-records')
+  failedRecords(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): void {
+    const upload = this.find(me, id, response);
+    if (!upload) return;
+    if (upload.failedKept === 0) throw new NotFoundException();
+    response.attachment('failed-records.ndjson').type('application/x-ndjson');
+    response.sendFile(this.files.failedRecordsOf(upload.path), { cacheControl: false, lastModified: false });
+  }
+
+  /** Another instance may have it. */
+  private find(me: SignedIn, id: string, response: Response): Upload | null {
+    const upload = this.uploads.find(me, id);
+    if (!upload) sendPage(response, 'uploadGone', { title: 'Upload the file again' }, 404);
+    return upload;
+  }
+
+  private async read(
+    body: Fields,
+  ): Promise<{ options: UploadOptions; errors: null } | { options: null; errors: FieldErrors }> {
+    const { fields, errors } = await readFields(UploadDto, body);
+    if (errors) return { options: null, errors };
+    const { map, format, missing, hideAtMost, strict = false, rekeyBy = null, createTagKeys = null, source } = fields;
+    const limit = hideAtMost === undefined ? null : parseHideLimit(hideAtMost);
+    const isListed = map === undefined || this.maps.some(({ name }) => name === map);
+    const faults = Object.entries({
+      source: Buffer.byteLength(source) > MOST_SOURCE_BYTES && `A source has 1 to ${MOST_SOURCE_BYTES} bytes.`,
+      map: !isListed && 'There is no such map.',
+      format: format === 'json' && map === undefined && 'A JSON document needs a map.',
+      hideAtMost:
+        hideAtMost !== undefined &&
+        (limit === null ? HIDE_LIMIT_RULE : missing === 'keep' && 'It needs "hide" as the answer above.'),
+    }).filter((fault): fault is [string, string] => fault[1] !== false);
+    if (faults.length > 0) return { options: null, errors: Object.fromEntries(faults) };
+    const options = { source, missing, strict, rekeyBy, createTagKeys, format: format ?? null, hideAtMost: limit };
+    return { options: { ...options, map: map === undefined ? null : this.library.load(map) }, errors: null };
+  }
+
+  private showForm(response: Response, refused?: { readonly errors: FieldErrors; readonly typed: Fields }): void {
+    const { errors = {}, typed = { missing: 'keep' } } = refused ?? {};
+    const choices = { maps: this.maps, formats: FORMATS, missings: MISSING };
+    sendPage(response, 'uploadForm', { title: 'Import a file', errors, typed, ...choices }, refused ? 400 : 200);
+  }
+}
+
+const TITLES: Readonly<Record<Upload['state'], (name: string) => string>> = {
+  trying: (name) => `Trying ${name}`,
+  tried: (name) => `Dry run of ${name}`,
+  importing: (name) => `Importing ${name}`,
+  imported: (name) => `Imported ${name}`,
+  refused: (name) => `Not imported: ${name}`,
+};

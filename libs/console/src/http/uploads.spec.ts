@@ -1,0 +1,111 @@
+import { existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setImmediate as step } from 'node:timers/promises';
+import type { ImportOptions, ImportReport, ImportsService } from '#libs/inventory/operators';
+import { workspaceId } from '#libs/kernel';
+import { FakeClock } from '../../../kernel/src/clock.fake';
+import type { Settings } from '#libs/platform/config';
+import type { SignedIn } from '../domain/signed-in';
+import { type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { type UploadOptions, Uploads } from './uploads';
+
+const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null };
+const REPORT = { failed: 0 } as ImportReport;
+
+describe('Uploads', () => {
+  const port = Math.floor(Math.random() * 1e9);
+  const files = new UploadFiles({ console: { port } } as Settings);
+  const clock = new FakeClock();
+  let imports: { options: ImportOptions; end: (result: ImportReport) => void; fail: (error: unknown) => void }[];
+  let uploads: Uploads;
+  beforeEach(() => {
+    files.onModuleInit();
+    imports = [];
+    const service = {
+      asPerson: () => ({
+        run: (_: unknown, options: ImportOptions) =>
+          new Promise<ImportReport>((end, fail) => imports.push({ options, end, fail })),
+      }),
+    };
+    uploads = new Uploads(service as unknown as ImportsService, files, clock);
+  });
+  afterEach(async () => {
+    for (const { fail } of imports) fail(new Error('The test ended.'));
+    await uploads.onModuleDestroy();
+  });
+  afterAll(() => rmSync(join(tmpdir(), `compliance-console-${port}`), { recursive: true }));
+
+  const personOf = (digit: number) =>
+    ({ workspaceId: workspaceId(`0000000${digit}-0000-4000-8000-000000000000`), personId: 'p' }) as SignedIn;
+  const aFile = () =>
+    new Promise<StoredFile>((resolve, reject) =>
+      files._handleFile(null, { originalname: 'x', stream: Readable.from(['x']) }, (error, stored) =>
+        error ? reject(error) : resolve(stored as StoredFile),
+      ),
+    );
+  const begin = async (digit = 1) => uploads.begin(personOf(digit), await aFile(), OPTIONS);
+  const settle = async () => {
+    for (let steps = 0; steps < 5; steps += 1) await step();
+  };
+
+  it('bounds bytes and records', async () => {
+    const upload = await begin();
+    const { mostBytes, onProgress, dryRun } = imports[0]?.options ?? {};
+
+    expect([dryRun, mostBytes]).toEqual([true, 1_000_000_000]);
+    const progress = { warned: 0, bytesRead: 1, bytesTotal: 1 };
+    expect(() => onProgress?.({ ...progress, read: 1_000_000 })).not.toThrow();
+    expect(() => onProgress?.({ ...progress, read: 1_000_001 })).toThrow('more than 1,000,000 records');
+    expect(upload.progress?.read).toBe(1_000_001);
+  });
+
+  it('removes a file that waits for an hour, and none that is under way', async () => {
+    const [waiting, running] = [await begin(1), await begin(2)];
+    imports[0]?.end(REPORT);
+    await settle();
+
+    clock.advance(3_599_999);
+    uploads.expire();
+    expect([waiting, running].map(({ path }) => existsSync(path))).toEqual([true, true]);
+    clock.advance(1);
+    uploads.expire();
+
+    expect([waiting, running].map(({ path }) => existsSync(path))).toEqual([false, true]);
+    expect(uploads.find(personOf(1), waiting.id)).toBeNull();
+  });
+
+  it('runs three imports at one time, and the others in their order', async () => {
+    for (const digit of [1, 2, 3, 4, 5]) await begin(digit);
+    expect(imports).toHaveLength(3);
+
+    imports[1]?.end(REPORT);
+    await settle();
+    expect(imports).toHaveLength(4);
+    imports[0]?.fail(new Error('lost'));
+    await settle();
+
+    expect(imports).toHaveLength(5);
+    const [first, second, , , last] = [1, 2, 3, 4, 5].map((digit) => uploads.of(personOf(digit).workspaceId));
+    expect([first?.state, second?.state, last?.state]).toEqual(['refused', 'tried', 'trying']);
+    expect(first?.reason).toMatch(/on our side/);
+  });
+
+  it('interrupts what is under way when the process stops', async () => {
+    const upload = await begin();
+
+    const stopped = uploads.onModuleDestroy();
+    expect(() => imports[0]?.options.onProgress?.({ read: 1, warned: 0, bytesRead: 1, bytesTotal: 1 })).toThrow();
+    imports[0]?.fail(new Error('interrupted'));
+    await stopped;
+
+    expect(existsSync(upload.path)).toBe(false);
+  });
+
+  it('refuses more files than the disk should hold', async () => {
+    for (let stored = 0; stored < 20; stored += 1) await aFile();
+
+    await expect(aFile()).rejects.toThrow('Too many files');
+  });
+});

@@ -1,0 +1,178 @@
+import { ConflictException, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import {
+  ImportAlreadyRunning,
+  type ImportOptions,
+  type ImportProgress,
+  type ImportReport,
+  ImportsService,
+  InputUnreadable,
+  MOST_IMPORTS,
+} from '#libs/inventory/operators';
+import { Clock } from '#libs/kernel';
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import type { SignedIn } from '../domain/signed-in';
+import { FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
+
+const MOST_BYTES_UNPACKED = 1_000_000_000;
+const MOST_RECORDS = 1_000_000;
+const KEPT_MS = 3_600_000;
+const LOOK_EVERY_MS = 60_000;
+const OURS = 'Something went wrong on our side. Nothing is lost: an import can be repeated.';
+
+export type UploadOptions = Pick<
+  ImportOptions,
+  'source' | 'map' | 'format' | 'strict' | 'missing' | 'hideAtMost' | 'rekeyBy' | 'createTagKeys'
+>;
+
+/** A file on its way into the inventory. It waits after the dry run until somebody imports it. */
+export interface Upload {
+  readonly id: string;
+  readonly workspaceId: SignedIn['workspaceId'];
+  readonly name: string;
+  readonly path: string;
+  readonly options: UploadOptions;
+  readonly uploadedAt: number;
+  state: 'trying' | 'tried' | 'importing' | 'imported' | 'refused';
+  progress: ImportProgress | null;
+  /** Of the dry run, then of the import. */
+  report: ImportReport | null;
+  /** Why it was refused, or not imported yet. */
+  reason: string | null;
+  /** Failed records that can be downloaded. */
+  failedKept: number;
+}
+
+const isUnderWay = ({ state }: Upload): boolean => state === 'trying' || state === 'importing';
+
+/** Uploads of this instance, one for each workspace: a dry run, and then the import by the person who asked for it. */
+@Injectable()
+export class Uploads implements OnModuleDestroy {
+  private readonly logger = new Logger('Uploads');
+  private readonly uploads = new Map<string, Upload>();
+  private readonly underWay = new Set<Promise<void>>();
+  private running = 0;
+  private readonly waiting: (() => void)[] = [];
+  private stopping = false;
+  private readonly timer = setInterval(() => this.expire(), LOOK_EVERY_MS).unref();
+
+  constructor(
+    private readonly imports: ImportsService,
+    private readonly files: UploadFiles,
+    private readonly clock: Clock,
+  ) {}
+
+  find({ workspaceId }: SignedIn, id: string): Upload | null {
+    const upload = this.of(workspaceId);
+    return upload?.id === id ? upload : null;
+  }
+
+  of(workspaceId: SignedIn['workspaceId']): Upload | null {
+    return this.uploads.get(workspaceId) ?? null;
+  }
+
+  /** Begins with a dry run. An upload of the workspace that waits is removed. @throws 409 while one is under way */
+  begin({ workspaceId, personId }: SignedIn, { path }: StoredFile, options: UploadOptions): Upload {
+    const before = this.of(workspaceId);
+    if (before && isUnderWay(before)) {
+      throw new ConflictException('An import of this workspace is under way. Wait for its end.');
+    }
+    if (before) this.remove(before);
+    const started: Upload = {
+      ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, uploadedAt: this.clock.now() },
+      ...{ state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
+    };
+    this.uploads.set(workspaceId, started);
+    this.start(started, personId);
+    return started;
+  }
+
+  /** Imports what the dry run read. A second call does nothing. */
+  import({ personId }: SignedIn, upload: Upload): void {
+    if (upload.state !== 'tried') return;
+    upload.state = 'importing';
+    this.start(upload, personId);
+  }
+
+  /** @throws 409 while it is under way */
+  discard(upload: Upload): void {
+    if (isUnderWay(upload)) throw new ConflictException('It is under way. Wait for its end.');
+    this.remove(upload);
+  }
+
+  /** Removes files after an hour. What is under way stays until its end. */
+  expire(): void {
+    for (const upload of this.uploads.values()) {
+      if (!isUnderWay(upload) && this.clock.now() - upload.uploadedAt >= KEPT_MS) this.remove(upload);
+    }
+  }
+
+  /** Interrupts what is under way: its record says so. */
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    this.stopping = true;
+    await Promise.all(this.underWay);
+    for (const upload of this.uploads.values()) this.remove(upload);
+  }
+
+  private remove(upload: Upload): void {
+    this.files.remove(upload.path);
+    this.uploads.delete(upload.workspaceId);
+  }
+
+  private start(upload: Upload, personId: string): void {
+    const work = this.inTurn(() => this.run(upload, personId)).finally(() => this.underWay.delete(work));
+    this.underWay.add(work);
+  }
+
+  /** Others wait for their turn: each import keeps connections and a part of the processor busy. */
+  private async inTurn(work: () => Promise<void>): Promise<void> {
+    if (this.running >= MOST_IMPORTS) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else this.running += 1;
+    try {
+      await work();
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.running -= 1;
+    }
+  }
+
+  private async run(upload: Upload, personId: string): Promise<void> {
+    const { workspaceId, path, options } = upload;
+    const dryRun = upload.state === 'trying';
+    Object.assign(upload, { progress: null, reason: null });
+    const failed = new FailedRecords(this.files.failedRecordsOf(path));
+    try {
+      upload.report = await this.imports.asPerson(personId).run(workspaceId, {
+        ...options,
+        ...{ dryRun, files: [path], mostBytes: MOST_BYTES_UNPACKED },
+        onProgress: (progress) => this.follow(upload, progress),
+        onBadLine: ({ line, reason, header, text, base64 }) => failed.add({ line, reason, header, text, base64 }),
+      });
+      upload.state = dryRun ? 'tried' : 'imported';
+    } catch (error) {
+      upload.state = error instanceof ImportAlreadyRunning && !dryRun ? 'tried' : 'refused';
+      upload.reason = this.told(error, upload);
+    } finally {
+      failed.close();
+      upload.failedKept = failed.kept;
+      if (upload.state !== 'tried') this.files.removeInput(path);
+    }
+  }
+
+  private follow(upload: Upload, progress: ImportProgress): void {
+    upload.progress = progress;
+    if (this.stopping) throw new InputUnreadable('The console stopped.');
+    if (progress.read > MOST_RECORDS) {
+      throw new InputUnreadable(`The file has more than ${MOST_RECORDS.toLocaleString('en')} records.`);
+    }
+  }
+
+  private told(error: unknown, { id, path, name }: Upload): string {
+    if (error instanceof InputUnreadable) return error.message.replaceAll(path, name);
+    if (error instanceof ImportAlreadyRunning) return `${error.message} Try again when it has ended.`;
+    this.logger.error({ message: 'import of an upload failed', upload: id, error });
+    return OURS;
+  }
+}

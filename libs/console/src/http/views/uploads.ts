@@ -1,0 +1,71 @@
+import { LINES } from './lists';
+
+const field = (name: string, label: string, hint: string, control: string): string =>
+  `<div class="field"><label for="${name}">${label} <span class="hint">${hint}</span></label>
+${control}
+<%~ include('@error', { ...it, name: '${name}' }) %></div>`;
+
+const attributes = (name: string): string =>
+  `id="${name}" name="${name}"<%~ include('@invalid', { ...it, name: '${name}' }) %>`;
+
+const select = (name: string, options: string): string =>
+  `<select ${attributes(name)}><% for (const [value, label] of ${options}) { %><option value="<%= value %>"<% if (it.typed.${name} === value) { %> selected<% } %>><%= label %></option><% } %></select>`;
+
+const box = (name: string, value: string, label: string): string =>
+  `<label class="box"><input type="checkbox" name="${name}" value="${value}"<% if (it.typed.${name} === '${value}') { %> checked<% } %>> ${label}</label>`;
+
+export const UPLOAD_FORM = `<% layout('@frame') %>
+<p>First a dry run shows what the file would change. Nothing is written before you import it.</p>
+<form method="post" action="/imports?<%= new URLSearchParams(it.frame.fields).toString() %>" enctype="multipart/form-data" class="fields">
+${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip is fine, up to 1 GB unpacked and 1,000,000 records.', `<input ${attributes('file')} type="file" required>`)}
+${field('source', 'Source', 'The system that the records come from. The file is compared with its assets.', `<input ${attributes('source')} required maxlength="100" value="<%= it.typed.source %>">`)}
+${field('map', 'Map', 'Reads what this tool exports. Without one, the file holds records.', select('map', `[['', 'none'], ...it.maps.map(({ name }) => [name, name])]`))}
+${field('format', 'Format', 'The name and the first bytes of the file tell it.', select('format', `[['', 'as the file tells'], ...it.formats.map((one) => [one, one])]`))}
+${field('missing', 'Assets of the source that the file does not name', 'Hide them only if the file names every asset.', select('missing', `[['keep', 'keep'], ['hide', 'hide']]`))}
+${field('hideAtMost', 'Hide at most', 'A number as 50, or a share as 10%. Without one, 20% or 19 assets.', `<input ${attributes('hideAtMost')} maxlength="20" value="<%= it.typed.hideAtMost %>">`)}
+<fieldset><legend>Also</legend>
+${box('strict', 'true', 'Make each warning an error of its record')}
+${box('rekeyBy', 'serialNumber', 'Find enrolled computers again by their serial number')}
+${box('createTagKeys', 'platform', 'Create missing tag keys as keys of the platform')}
+</fieldset>
+<button>Try the file</button>
+</form>`;
+
+const COUNTS = `<dl class="counts">
+<% const report = it.upload.report; for (const [label, n] of [['Read', report.read], ['Skipped', report.skipped], ['Created', report.created], ['Updated', report.updated], ['Unchanged', report.unchanged], ['Hidden', report.hidden], ['Failed', report.failed], ['Warned', report.warned], ['Found again', report.rekeyed]]) { %><dt><%= label %></dt><dd><%= n.toLocaleString('en') %></dd><% } %>
+</dl>
+<% if (report.newSource && it.upload.state === 'tried') { %><p class="notice">The source “<%= it.upload.options.source %>” is new in this workspace.</p><% } %>
+<% if (report.hiddenWhy) { %><p class="notice bad">Nothing is hidden. <%= report.hiddenWhy %></p><% } %>`;
+
+const FAULTS = `<% if (it.upload.failedKept > 0) { %><p><a href="/imports/uploads/<%= it.upload.id %>/failed-records">Download failed records</a>
+<span class="soft"><% if (it.upload.failedKept < report.failed) { %>The first <%= it.upload.failedKept.toLocaleString('en') %>. <% } %>Mend or delete them, then import that file with the same options.</span></p><% } %>
+${LINES('First errors', 'report.errors.slice(0, 20)')}
+${LINES('First warnings', 'report.warnings.slice(0, 20)')}`;
+
+export const UPLOAD = `<% layout('@frame') %>
+<p class="soft">Source <%= it.upload.options.source %>, <%= it.upload.options.map ? 'map ' + it.upload.options.map.name : 'no map' %>, missing assets: <%= it.upload.options.missing %>.</p>
+<% if (it.isUnderWay) { %>
+<p><%= it.upload.state === 'trying' ? 'This is the dry run: nothing is written.' : 'The records are written.' %> <%= it.read.toLocaleString('en') %> records read, <%= it.percent %> % of the file.</p>
+<progress max="100" value="<%= it.percent %>" aria-label="Read of the file, in percent"></progress>
+<p class="soft">This page shows the progress every two seconds. You may leave it: <a href="/imports">Imports</a> leads back.</p>
+<% } %>
+<% if (it.upload.reason) { %><p class="notice bad"><%= it.upload.reason %></p><% } %>
+<% if (it.upload.state === 'refused') { %><p><a class="button" href="/imports/new">Upload a file</a></p><% } %>
+<% if (it.upload.state === 'tried') { %>
+<p>This is what the import would do. Nothing is written yet.</p>
+${COUNTS}
+<div class="actions">
+<form method="post" action="/imports/uploads/<%= it.upload.id %>/import"><%~ include('@fields', it) %><button>Import now</button></form>
+<form method="post" action="/imports/uploads/<%= it.upload.id %>/discard"><%~ include('@fields', it) %><button class="plain">Discard the file</button></form>
+</div>
+${FAULTS}
+<% } %>
+<% if (it.upload.state === 'imported') { %>
+${COUNTS}
+<% if (it.run) { %><p><a href="/imports/<%= it.run.id %>">Record of this import</a></p><% } %>
+${FAULTS}
+<% } %>`;
+
+export const UPLOAD_GONE = `<% layout('@frame') %>
+<p class="notice">The file is not here any more. It is removed when it was imported, when another one follows, and after an hour.</p>
+<p><a class="button" href="/imports/new">Upload a file</a></p>`;

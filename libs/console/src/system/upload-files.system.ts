@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, createWriteStream, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Injectable, type OnModuleInit, ServiceUnavailableException } from '@nestjs/common';
+import { Settings } from '#libs/platform/config';
+
+export const MOST_BYTES = 100_000_000;
+/** Bounds the disk: uploads that are received, lie here, or left failed records. */
+const MOST_FILES = 20;
+/** Enough of a name to know the file by, and never too long for a file system. */
+const MOST_CHARACTERS = 60;
+const FAILED = 'failed-records.ndjson';
+
+type Done<Result> = (error: Error | null, result?: Result) => void;
+
+/** A file as the reader of forms hands it over, and where it was put. */
+export interface StoredFile {
+  readonly originalname: string;
+  readonly path: string;
+  readonly size: number;
+}
+
+/**
+ * Uploaded files in a directory of this instance, which nobody else on the machine can read. It is emptied at the start. The
+ * methods with an underscore are those that the reader of forms calls.
+ */
+@Injectable()
+export class UploadFiles implements OnModuleInit {
+  private readonly directory: string;
+
+  constructor({ console: { port } }: Settings) {
+    this.directory = join(tmpdir(), `compliance-console-${port}`);
+  }
+
+  onModuleInit(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+    mkdirSync(this.directory, { mode: 0o700 });
+  }
+
+  _handleFile(_: unknown, file: { originalname: string; stream: Readable }, done: Done<Partial<StoredFile>>): void {
+    if (readdirSync(this.directory).length >= MOST_FILES) {
+      return done(new ServiceUnavailableException('Too many files lie here already. Try again in an hour.'));
+    }
+    const folder = join(this.directory, randomUUID(), 'file');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, nameOf(file.originalname));
+    const out = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+    pipeline(file.stream, out).then(
+      () => done(null, { path, size: out.bytesWritten }),
+      (error: Error) => {
+        this.remove(path);
+        done(error);
+      },
+    );
+  }
+
+  _removeFile(_: unknown, { path }: StoredFile, done: (error: Error | null) => void): void {
+    this.remove(path);
+    done(null);
+  }
+
+  /** Removes the file. Its failed records stay. */
+  removeInput(path: string): void {
+    rmSync(dirname(path), { recursive: true, force: true });
+  }
+
+  /** Removes the file and its failed records. */
+  remove(path: string): void {
+    rmSync(dirname(dirname(path)), { recursive: true, force: true });
+  }
+
+  failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
+}
+
+/** The import tells the format by the end of the name, and its record shows the name. */
+function nameOf(original: string): string {
+  const name = [...original.replace(/[/\0]/g, '_')].slice(-MOST_CHARACTERS).join('');
+  return ['', '.', '..'].includes(name) ? 'upload' : name;
+}
+
+/** Failed records as lines of NDJSON, which can be mended and imported. The first {@link MOST_BYTES} are kept. */
+export class FailedRecords {
+  kept = 0;
+  private length = 0;
+  private readonly descriptor: number;
+
+  constructor(path: string) {
+    this.descriptor = openSync(path, 'w', 0o600);
+  }
+
+  add(record: object): void {
+    if (this.length > MOST_BYTES) return;
+    this.length += writeSync(this.descriptor, `${JSON.stringify(record)}\n`);
+    this.kept += 1;
+  }
+
+  close(): void {
+    closeSync(this.descriptor);
+  }
+}

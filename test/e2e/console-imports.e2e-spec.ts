@@ -1,0 +1,335 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
+import { createTestDatabase } from '../support/test-database';
+import { freePort } from '../support/free-port';
+
+const XSS = '<img src=x onerror=alert(1)>.ndjson';
+const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;.ndjson';
+
+const record = (externalId: string, more: object = {}) =>
+  `${JSON.stringify({ externalId, categoryKey: 'CUSTOM', name: `Thing ${externalId}`, ...more })}\n`;
+
+describe('An upload to the console', () => {
+  let console: TestConsole;
+  let directory: string;
+  let ours: { id: string; slug: string };
+  let theirs: { id: string; slug: string };
+  let admin: ConsoleBrowser & { personId: string };
+  beforeAll(async () => {
+    const port = await freePort();
+    directory = join(tmpdir(), `compliance-console-${port}`);
+    mkdirSync(join(directory, 'left'), { recursive: true });
+    writeFileSync(join(directory, 'left', 'over'), 'of an instance that was killed');
+    console = await startConsole({ CONSOLE_PORT: String(port) }, await createTestDatabase());
+    [ours, theirs] = [await console.aWorkspace('Ours'), await console.aWorkspace('Theirs')];
+    admin = await console.signIn(ours.slug, 'admin');
+  });
+  afterAll(async () => {
+    await console.stop();
+    await console.database.drop();
+  });
+
+  const addressIn = ({ text }: Shown) => /action="(\/imports\?[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const formOf = (file: string | Buffer, name: string, fields: Record<string, string> = {}) => {
+    const form = new FormData();
+    for (const [field, value] of Object.entries({ source: 'hr', missing: 'keep', ...fields })) form.set(field, value);
+    form.set('file', new Blob([new Uint8Array(Buffer.from(file))]), name);
+    return form;
+  };
+  const send = async (file: string | Buffer, fields: Record<string, string> = {}, browser: ConsoleBrowser = admin) => {
+    const { name = 'things.ndjson', ...options } = fields;
+    return browser.upload(addressIn(await browser.get('/imports/new')), formOf(file, name, options));
+  };
+  /** Follows the page to the end of what is under way. */
+  const ended = async (path: string, browser: ConsoleBrowser = admin): Promise<Shown> => {
+    for (;;) {
+      const page = await browser.get(path);
+      if (page.headers.get('refresh') === null) return page;
+      await delay(50);
+    }
+  };
+  const tried = async (...sent: Parameters<typeof send>) => {
+    const { status, headers, text } = await send(...sent);
+    if (status !== 303) throw new Error(`${status} ${text}`);
+    const path = headers.get('location') ?? '';
+    return { path, page: await ended(path, sent[2]) };
+  };
+  const importNow = async (path: string, browser: ConsoleBrowser = admin) => {
+    await browser.submit(path, `${path}/import`);
+    return ended(path, browser);
+  };
+  const counts = ({ text }: Shown): Record<string, number> =>
+    Object.fromEntries<number>(
+      [...text.matchAll(/<dt>(\w+)<\/dt><dd>([\d,]+)<\/dd>/g)].map(([, name = '', n = '']) => [
+        name,
+        Number(n.replaceAll(',', '')),
+      ]),
+    );
+  const files = () => (existsSync(directory) ? readdirSync(directory, { recursive: true }).map(String) : []);
+  const query = async (text: string, values: unknown[]) =>
+    (await console.database.admin.query<Record<string, unknown>>(text, values)).rows;
+  const assets = async (workspace = ours.id) =>
+    (await query('SELECT count(*)::int AS n FROM asset WHERE workspace_id = $1', [workspace]))[0]?.['n'];
+
+  it('begins with nothing of an earlier process', () => {
+    expect(files()).toEqual([]);
+  });
+
+  it('is tried first, then imported, by the person', async () => {
+    const before = await assets();
+
+    const { path, page } = await tried(record('a') + record('b'), { createTagKeys: 'platform' });
+
+    expect(page.text).toContain('Nothing is written yet');
+    expect(counts(page)).toMatchObject({ Read: 2, Created: 2, Failed: 0 });
+    expect(await assets()).toBe(before);
+    const [stored = ''] = files().filter((file) => file.endsWith('things.ndjson'));
+    expect(statSync(join(directory, stored)).mode & 0o777).toBe(0o600);
+    const done = await importNow(path);
+    expect(counts(done)).toMatchObject({ Read: 2, Created: 2 });
+    expect(await assets()).toBe(Number(before) + 2);
+    expect(files().filter((file) => file.endsWith('things.ndjson'))).toEqual([]);
+    const [run] = await query(`SELECT * FROM import_run WHERE workspace_id = $1 AND source = 'hr'`, [ours.id]);
+    expect(run).toMatchObject({
+      ...{ outcome: 'COMPLETED', who: `person ${admin.personId}`, map: null },
+      files: [{ name: 'things.ndjson', bytes: 118 }],
+      options: { missing: 'keep', hideAtMost: null, createTagKeys: 'platform', strict: false },
+    });
+    const events = await query(
+      `SELECT actor_type, actor_name FROM audit_event WHERE workspace_id = $1 AND action = 'import.completed'`,
+      [ours.id],
+    );
+    expect(events).toEqual([{ actor_type: 'PERSON', actor_name: admin.personId }]);
+    expect(done.text).toContain(`/imports/${String(run?.['id'])}`);
+    expect((await admin.get(`/imports/${String(run?.['id'])}`)).text).toContain('<dd>The admin</dd>');
+  });
+
+  it('reads what a tool exports by a ready map', async () => {
+    const items = JSON.stringify({ value: [{ id: 'd1', deviceName: 'Laptop', serialNumber: 'S1' }] });
+
+    const { path, page } = await tried(items, { name: 'x.json', source: 'intune', map: 'intune-devices' });
+
+    expect(counts(page)).toMatchObject({ Read: 1, Created: 1 });
+    expect(counts(await importNow(path))).toMatchObject({ Created: 1 });
+    const [run] = await query(`SELECT map FROM import_run WHERE workspace_id = $1 AND source = 'intune'`, [ours.id]);
+    expect(run).toEqual({ map: 'intune-devices' });
+  });
+
+  it('hides what the file does not name, as far as the limit allows', async () => {
+    await importNow((await tried(record('1') + record('2'), { source: 'tickets' })).path);
+
+    const refused = await tried(record('1'), { source: 'tickets', missing: 'hide', hideAtMost: '0%' });
+    const allowed = await tried(record('1'), { source: 'tickets', missing: 'hide', hideAtMost: '1' });
+
+    expect(refused.page.text).toContain('Nothing is hidden. 1 of the 2 visible assets');
+    expect(counts(await importNow(allowed.path))).toMatchObject({ Unchanged: 1, Hidden: 1 });
+  });
+
+  it('keeps failed records for a download, which can be mended and imported', async () => {
+    const { path, page } = await tried(`${record('c')}{"externalId": "d", "name": "${XSS}"\n`);
+
+    expect(counts(page)).toMatchObject({ Created: 1, Failed: 1 });
+    await importNow(path);
+    const download = await admin.get(`${path}/failed-records`);
+    expect(download.headers.get('content-disposition')).toBe('attachment; filename=failed-records.ndjson');
+    expect(download.headers.get('cache-control')).toBe('no-store');
+    expect(JSON.parse(download.text)).toMatchObject({ line: 2, text: `{"externalId": "d", "name": "${XSS}"` });
+    expect((await tried(download.text)).page.text).toContain('<dt>Failed</dt><dd>1</dd>');
+  });
+
+  it('shows the name of the file and its error lines as text', async () => {
+    const { path, page } = await tried(record('e', { categoryKey: '<img src=x>' }), { name: XSS });
+
+    expect(page.text).toContain(`<h1>Dry run of ${ESCAPED}</h1>`);
+    expect(counts(page)).toMatchObject({ Failed: 1 });
+    for (const { text } of [page, await importNow(path), await admin.get('/imports')])
+      expect(text).not.toContain('<img');
+    const [run] = await query(`SELECT id FROM import_run WHERE files @> $1`, [JSON.stringify([{ name: XSS }])]);
+    expect((await admin.get(`/imports/${String(run?.['id'])}`)).text).toContain(ESCAPED);
+  });
+
+  it('stores a name of any kind in its own place', async () => {
+    for (const name of ['../../etc/passwd.ndjson', '...', 'ünïcödé.ndjson', `${'long'.repeat(90)}.ndjson`]) {
+      const { page } = await tried(record('f'), { name });
+      expect([name, counts(page)]).toEqual([name, expect.objectContaining({ Read: 1 })]);
+    }
+    expect((await admin.get('/imports')).text).toContain('longlong.ndjson');
+  });
+
+  it('shows what is wrong beside its field, keeps what was typed, and stores nothing', async () => {
+    const before = files();
+    const refused = [
+      await send('x', { source: '' }),
+      await send('x', { source: 'ä'.repeat(60) }),
+      await send('x', { map: '../../secret' }),
+      await send('x', { format: 'json' }),
+      await send('x', { missing: 'hide', hideAtMost: '101%' }),
+      await send('x', { hideAtMost: '5' }),
+      await send('x', { missing: 'erase' }),
+    ];
+
+    const fields = ['source', 'source', 'map', 'format', 'hideAtMost', 'hideAtMost', 'missing'];
+    for (const [place, { status, text }] of refused.entries()) {
+      expect([status, text.includes(`id="${fields[place]}-error"`)]).toEqual([400, true]);
+    }
+    expect(refused[4]?.text).toContain('value="101%"');
+    const none = new FormData();
+    none.set('source', 'hr');
+    none.set('missing', 'keep');
+    const missing = await admin.upload(addressIn(await admin.get('/imports/new')), none);
+    expect([missing.status, missing.text.includes('id="file-error"')]).toEqual([400, true]);
+    expect(files()).toEqual(before);
+  });
+
+  it('refuses a form that is none of its own, without a failure', async () => {
+    const before = files();
+    const address = addressIn(await admin.get('/imports/new'));
+    const twice = formOf('x', 'x');
+    twice.append('file', new Blob(['y']), 'y');
+    const nested = formOf('x', 'x', { 'source[a]': 'b' });
+    const long = formOf('x', 'x', { source: 'x'.repeat(3_000) });
+
+    const statuses = [];
+    for (const form of [twice, nested, long]) statuses.push((await admin.upload(address, form)).status);
+    const broken = await admin.post(address, {}, { 'Content-Type': 'multipart/form-data' });
+
+    expect([...statuses, broken.status]).toEqual([400, 400, 400, 400]);
+    expect(files()).toEqual(before);
+  });
+
+  it('answers a file of more than 100 MB with 413, and keeps nothing of it', async () => {
+    const before = files();
+
+    const { status, text } = await send(Buffer.alloc(100_000_001, '\n'));
+
+    expect([status, text.includes('The file is longer than 100 MB')]).toEqual([413, true]);
+    expect(files()).toEqual(before);
+  });
+
+  it('says why a file cannot be read, without its place', async () => {
+    const { page } = await tried(Buffer.from([0x1f, 0x8b, 1, 2, 3, 4]), { name: `${XSS}.gz` });
+
+    expect(page.text).toContain(`${ESCAPED}.gz cannot be unzipped`);
+    expect(page.text).not.toContain(directory);
+    expect(files().filter((file) => file.endsWith('.gz'))).toEqual([]);
+  });
+
+  it('keeps nothing of an upload that is broken off', async () => {
+    const before = files();
+    const address = addressIn(await admin.get('/imports/new'));
+    const type = 'multipart/form-data; boundary=b';
+    const cookie = Object.entries(admin.cookies)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('; ');
+    const sending = request(`${console.origin}${address}`, {
+      ...{ method: 'POST', headers: { Cookie: cookie, Origin: console.origin, 'Content-Type': type } },
+    });
+    sending.on('error', () => undefined);
+    sending.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="half"\r\n\r\n${'x'.repeat(100_000)}`);
+    while (!files().some((file) => file.endsWith('half'))) await delay(20);
+
+    sending.destroy();
+
+    while (files().length > before.length) await delay(20);
+    expect(console.logLines.filter(({ message }) => message === 'request failed')).toEqual([]);
+  });
+
+  it('makes one import of two sends, and one of a workspace at a time', async () => {
+    const blocker = new Client({ connectionString: console.database.consoleDatabaseUrl });
+    await blocker.connect();
+    const { path } = await tried(record('g'), { source: 'slow' });
+    const shown = await admin.get(path);
+    await blocker.query(`SELECT pg_advisory_lock(hashtextextended('console import ' || $1, 0))`, [ours.id]);
+
+    const elsewhere = await importNow(path);
+    expect(elsewhere.text).toContain('An import by the console is already running in this workspace');
+    await blocker.end();
+    const sends = await Promise.all([1, 2].map(() => admin.post(`${path}/import`, shown.fields(`${path}/import`))));
+
+    expect(sends.map(({ status }) => status)).toEqual([303, 303]);
+    await ended(path);
+    const runs = await query(`SELECT outcome FROM import_run WHERE workspace_id = $1 AND source = 'slow'`, [ours.id]);
+    expect(runs).toEqual([{ outcome: 'COMPLETED' }]);
+  });
+
+  it('refuses a second file while one is under way', async () => {
+    const many = Array.from({ length: 60_000 }, (_, n) => record(`m${n}`)).join('');
+    const { headers } = await send(many, { source: 'many' });
+    const path = headers.get('location') ?? '';
+
+    const [second, discarded] = [
+      await send(record('h')),
+      await admin.post(`${path}/discard`, (await admin.get('/people')).fields()),
+    ];
+
+    expect([second.status, discarded.status]).toEqual([409, 409]);
+    expect(counts(await ended(path))).toMatchObject({ Created: 60_000 });
+    expect(files().filter((file) => file.endsWith('things.ndjson'))).toHaveLength(1);
+    expect((await admin.submit(path, `${path}/discard`)).headers.get('location')).toBe('/imports');
+    expect(files()).toEqual([]);
+  });
+
+  it('says "upload again" where the file is not', async () => {
+    const { path } = await tried(record('i'));
+    await tried(record('j'));
+
+    const gone = [await admin.get(path), await admin.get('/imports/uploads/x')];
+    const form = (await admin.get('/people')).fields();
+    gone.push(await admin.post(`${path}/import`, form), await admin.post(`${path}/discard`, form));
+
+    for (const { status, text } of gone) expect([status, text.includes('Upload the file again')]).toEqual([404, true]);
+  });
+
+  it('is for administrators of the workspace, by a form of their session', async () => {
+    const before = files();
+    const [viewer, other] = [await console.signIn(ours.slug, 'viewer'), await console.signIn(theirs.slug, 'admin')];
+    const { path } = await tried(record('k'));
+    const address = addressIn(await admin.get('/imports/new'));
+    const token = Object.fromEntries(new URL(address, console.origin).searchParams);
+    const form = () => formOf(record('l'), 'l.ndjson');
+    const own = new URLSearchParams((await viewer.get('/')).fields()).toString();
+
+    expect((await viewer.get('/imports')).text).not.toContain('/imports/new');
+    for (const page of ['/imports/new', path, `${path}/failed-records`]) {
+      expect([page, (await viewer.get(page)).status]).toEqual([page, 403]);
+      expect([page, (await console.browser().get(page)).headers.get('location')]).toEqual([page, '/sign-in']);
+      if (page !== '/imports/new') expect([page, (await other.get(page)).status]).toEqual([page, 404]);
+    }
+    const refused = [
+      await viewer.upload(`/imports?${own}`, form()),
+      await other.upload(address, form()),
+      await admin.upload('/imports', form()),
+      await admin.upload(address, form(), { Origin: 'https://evil.example' }),
+      await viewer.post(`${path}/import`, (await viewer.get('/')).fields()),
+      await admin.post(`${path}/import`, {}),
+      await admin.post(`${path}/discard`, { ...token, csrf: 'x' }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual(Array(7).fill(403));
+    expect((await console.browser().upload(address, form())).headers.get('location')).toBe('/sign-in');
+    const otherForm = (await other.get('/people')).fields();
+    for (const action of ['import', 'discard']) {
+      expect([action, (await other.post(`${path}/${action}`, otherForm)).status]).toEqual([action, 404]);
+      expect([action, (await admin.get(`${path}/${action}`)).status]).toEqual([action, 404]);
+    }
+    // Another page takes no token from its address, unless it gets a file.
+    expect((await admin.post(`/people?${new URLSearchParams(token).toString()}`, { name: 'x' })).status).toBe(403);
+    expect(files().filter((file) => file.endsWith('l.ndjson'))).toEqual([]);
+    expect(files().length).toBeGreaterThanOrEqual(before.length);
+    expect((await admin.get(path)).text).toContain('Import now');
+  });
+
+  it('of one workspace leaves the other ones alone', async () => {
+    const other = await console.signIn(theirs.slug, 'admin');
+    const before = await assets();
+
+    const { path } = await tried(record('a'), {}, other);
+    await importNow(path, other);
+
+    expect([await assets(), await assets(theirs.id)]).toEqual([before, 1]);
+  });
+});
