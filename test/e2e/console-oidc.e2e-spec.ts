@@ -37,11 +37,14 @@ describe('Sign-in by OpenID Connect', () => {
   const add = (email: string, slug = ours.slug, role = 'viewer', ...more: string[]) =>
     console.admin('people', 'add', '--workspace', slug, '--email', email, '--name', email, '--role', role, ...more);
 
+  const tell = async (line: string): Promise<void> => {
+    const told = once(provider.stdout as NodeJS.ReadableStream, 'data');
+    provider.stdin?.write(`${line}\n`);
+    await told;
+  };
   /** Goes through the issuer's pages, as a browser does, up to the address of the console. */
   const comeBack = async (start: string, login: string): Promise<string> => {
-    const told = once(provider.stdout as NodeJS.ReadableStream, 'data');
-    provider.stdin?.write(`${login}\n`);
-    await told;
+    await tell(login);
     const jar = new Map<string, string>();
     let url = start;
     let form: URLSearchParams | null = null;
@@ -135,6 +138,20 @@ describe('Sign-in by OpenID Connect', () => {
     expect((await signIn('oid-2|entra@example.com|true')).last.status).toBe(403);
   });
 
+  it('tells addresses apart that look alike, and takes A to Z in either case', async () => {
+    // The sign of the kelvin, whose small letter is k.
+    const alike = '\u212Aay@example.com';
+    await add('kay@example.com');
+
+    const foreign = await signIn(`kelvin|${alike}|true`);
+    await add(alike);
+    const own = await signIn(`kelvin|${alike}|true`);
+    const spelt = await signIn('kay|KAY@Example.com|true');
+
+    expect([foreign.last.status, own.last.status, spelt.last.status]).toEqual([403, 303, 303]);
+    await expect(add('Kay@example.com')).rejects.toThrow('there already');
+  });
+
   it('opens each workspace of the person, with a switch', async () => {
     const theirs = await console.aWorkspace('Theirs');
     await add('both@example.com');
@@ -177,6 +194,28 @@ describe('Sign-in by OpenID Connect', () => {
   it('makes no links any more', async () => {
     await expect(console.admin('console', 'link')).rejects.toThrow();
     expect((await console.browser().get(`/sign-in/link/${'x'.repeat(64)}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['cuts connections', 'cut'],
+    ['has a fault', 'fault'],
+  ] as const)('says so when the token endpoint of the issuer %s, and counts no failure', async (_, what) => {
+    const browser = console.browser();
+    const start = await browser.get('/sign-in/start');
+    const login = `${what}|${what}@example.com|true`;
+    const callback = await comeBack(start.headers.get('location') ?? '', login);
+    const kept = { ...browser.cookies };
+
+    await tell(`!${what}`);
+    try {
+      for (let attempt = 0; attempt < 25; attempt += 1) {
+        browser.cookies = { ...kept };
+        const { status, text } = await browser.get(callback);
+        expect([status, text.includes('does not respond')]).toEqual([503, true]);
+      }
+    } finally {
+      await tell('!serve');
+    }
   });
 
   it('says so when the issuer is away', async () => {

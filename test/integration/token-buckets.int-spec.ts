@@ -247,6 +247,27 @@ describe('A token bucket', () => {
     }
   });
 
+  it.each([
+    ['in Redis', () => redisOfTheRun()],
+    ['in the process', () => null],
+  ])('%s takes a token back, and never more than it holds', async (_, address) => {
+    const [owner, limit] = [randomUUID(), bucketSizeOf({ perMinute: 1, burst: 2 })];
+    const client = new RedisClient(address());
+    await client.onModuleInit();
+    try {
+      const buckets = new TokenBuckets(client, { replicas: 1 } as Settings);
+      const allowed = async (): Promise<boolean> => (await buckets.charge(owner, 'read', limit)).allowed;
+
+      await buckets.giveBack(owner, 'read', limit);
+      expect([await allowed(), await allowed(), await allowed()]).toEqual([true, true, false]);
+      for (let times = 0; times < 5; times += 1) await buckets.giveBack(owner, 'read', limit);
+
+      expect([await allowed(), await allowed(), await allowed()]).toEqual([true, true, false]);
+    } finally {
+      client.onApplicationShutdown();
+    }
+  });
+
   it('in the process counts whole tokens at any moment', () => {
     for (let round = 0; round < 2_000; round += 1) {
       const buckets = new LocalBuckets();

@@ -1,5 +1,6 @@
 // An issuer of OpenID Connect for tests: `node oidc-provider.mjs PORT REDIRECT_URI`. A line `sub|email|true` on its input
-// gives an account its address, verified or not. Whoever types `sub` at its sign-in is this account.
+// gives an account its address, verified or not. Whoever types `sub` at its sign-in is this account. `!cut` lets its token
+// endpoint close connections, `!fault` respond with 502, and `!serve` serve again.
 import { createInterface } from 'node:readline';
 import { Provider } from 'oidc-provider';
 
@@ -12,9 +13,17 @@ const provider = new Provider(issuer, {
   pkce: { required: () => true },
   findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, ...addresses.get(sub) }) }),
 });
+let mode = 'serve';
+provider.use(async (context, next) => {
+  if (context.path !== '/token' || mode === 'serve') return next();
+  if (mode === 'cut') return context.req.socket.destroy();
+  context.status = 502;
+  context.body = 'Bad Gateway';
+});
 provider.listen(Number(port), '127.0.0.1', () => process.stdout.write(`${issuer}\n`));
 createInterface({ input: process.stdin }).on('line', (line) => {
   const [sub, email, verified] = line.split('|');
-  addresses.set(sub, email ? { email, email_verified: verified === 'true' } : {});
+  if (line.startsWith('!')) mode = line.slice(1);
+  else addresses.set(sub, email ? { email, email_verified: verified === 'true' } : {});
   process.stdout.write(`${line}\n`);
 });

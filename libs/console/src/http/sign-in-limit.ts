@@ -25,23 +25,33 @@ export class SignInLimit {
     );
   }
 
-  /** @throws 429 */
-  async assertBelow(request: Request, response: Response): Promise<void> {
-    const [left = 0] = await this.buckets.tokensLeft(ownerOf(request), [[BUCKET, FAILURES]]);
-    if (left > 0) return;
-    this.outcomes.add('limited');
-    response.setHeader('Retry-After', '3');
-    throw new HttpException('Too many sign-ins failed from this address. Wait a minute.', 429);
-  }
-
-  async failed(request: Request, reason: string): Promise<void> {
-    this.outcomes.add('refused');
-    this.logger.warn({ message: 'sign-in refused', requestId: request.context.requestId, reason });
-    await this.buckets.charge(ownerOf(request), BUCKET, FAILURES);
-  }
-
-  succeeded(): void {
-    this.outcomes.add('signed_in');
+  /**
+   * Runs a check of who somebody is, which returns why it is nobody as a text. A failure is charged before the check, so that
+   * guesses at the same time count too, and is given back unless it was one. Returns null for nobody. @throws 429
+   */
+  async check<Who extends object>(
+    request: Request,
+    response: Response,
+    check: () => Promise<Who | string>,
+  ): Promise<Who | null> {
+    const owner = ownerOf(request);
+    const { allowed } = await this.buckets.charge(owner, BUCKET, FAILURES);
+    if (!allowed) {
+      this.outcomes.add('limited');
+      response.setHeader('Retry-After', '3');
+      throw new HttpException('Too many sign-ins failed from this address. Wait a minute.', 429);
+    }
+    let isRefused = false;
+    try {
+      const found = await check();
+      isRefused = typeof found === 'string';
+      this.outcomes.add(isRefused ? 'refused' : 'signed_in');
+      if (typeof found !== 'string') return found;
+      this.logger.warn({ message: 'sign-in refused', requestId: request.context.requestId, reason: found });
+      return null;
+    } finally {
+      if (!isRefused) await this.buckets.giveBack(owner, BUCKET, FAILURES);
+    }
   }
 }
 

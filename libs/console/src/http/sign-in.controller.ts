@@ -1,19 +1,8 @@
-import {
-  Body,
-  Controller,
-  ForbiddenException,
-  Get,
-  HttpException,
-  NotFoundException,
-  Param,
-  Post,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { Body, Controller, ForbiddenException, Get, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { Settings } from '#libs/platform/config';
 import type { Request, Response } from 'express';
-import type { Account } from '../domain/person';
+import type { Account, Membership } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { Issuer, IssuerAway } from '../system/issuer.system';
 import { People } from '../typeorm/people';
@@ -50,9 +39,8 @@ export class SignInController {
 
   @Get('sign-in/start')
   @Access('anyone')
-  async start(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async start(@Res() response: Response): Promise<void> {
     this.assertIssuer();
-    await this.limit.assertBelow(request, response);
     const { address, kept } = await this.issuer.begin();
     this.cookies.set(response, 'sign_in', kept, SIGN_IN_MS);
     response.redirect(303, address);
@@ -63,18 +51,14 @@ export class SignInController {
   @Access('anyone')
   async finish(@Req() request: Request, @Res() response: Response): Promise<void> {
     this.assertIssuer();
-    await this.limit.assertBelow(request, response);
     const kept = this.cookies.read(request, 'sign_in');
     this.cookies.clear(response, 'sign_in');
-    const account = kept === null ? 'no sign-in was begun' : await this.accountOf(request.originalUrl, kept);
-    if (typeof account === 'string') return this.refuse(request, account);
-    const bound = [];
-    for (const person of await this.sessions.memberships(account)) {
-      if (await this.people.bind(person.workspaceId, person.personId, account)) bound.push(person);
-    }
-    const [first] = bound;
-    if (!first) return this.refuse(request, 'nobody was added with this account or verified address');
-    await this.begin(response, first);
+    const person = await this.limit.check(request, response, async () => {
+      const account = kept === null ? 'no sign-in was begun' : await this.accountOf(request.originalUrl, kept);
+      return typeof account === 'string' ? account : this.bind(account);
+    });
+    if (!person) throw new ForbiddenException(REFUSED);
+    await this.begin(response, person);
   }
 
   @Get('sign-in/link/:token')
@@ -93,14 +77,14 @@ export class SignInController {
     @Res() response: Response,
   ): Promise<void> {
     if (!linksWork(this.settings, request)) throw new NotFoundException();
-    await this.limit.assertBelow(request, response);
     const csrf = body?.['csrf'];
     if (typeof csrf !== 'string' || !isSame(csrf, linkTokenOf(token))) throw new ForbiddenException(REFUSED);
-    const person = await this.people.useLink(token);
-    if (!person) {
-      await this.limit.failed(request, 'the link is unknown, used or too old');
-      throw new HttpException('This link was used or is older than five minutes. Make another one.', 403);
-    }
+    const person = await this.limit.check(
+      request,
+      response,
+      async () => (await this.people.useLink(token)) ?? 'the link is unknown, used or too old',
+    );
+    if (!person) throw new ForbiddenException('This link was used or is older than five minutes. Make another one.');
     await this.begin(response, person);
   }
 
@@ -149,9 +133,13 @@ export class SignInController {
     }
   }
 
-  private async refuse(request: Request, reason: string): Promise<never> {
-    await this.limit.failed(request, reason);
-    throw new ForbiddenException(REFUSED);
+  /** Binds the people whom the account opens. Returns the first, or the reason where there is none. */
+  private async bind(account: Account): Promise<Membership | string> {
+    const bound = [];
+    for (const person of await this.sessions.memberships(account)) {
+      if (await this.people.bind(person.workspaceId, person.personId, account)) bound.push(person);
+    }
+    return bound[0] ?? 'nobody was added with this account or verified address';
   }
 
   private async begin(
@@ -159,7 +147,6 @@ export class SignInController {
     { workspaceId, personId }: Pick<SignedIn, 'workspaceId' | 'personId'>,
   ): Promise<void> {
     this.cookies.set(response, 'session', await this.sessions.begin(workspaceId, personId));
-    this.limit.succeeded();
     response.redirect(303, '/');
   }
 }

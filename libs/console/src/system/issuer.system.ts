@@ -4,6 +4,7 @@ import type { Configuration } from 'openid-client';
 import type { Account } from '../domain/person';
 
 const TIMEOUT_SECONDS = 10;
+const AWAY = 'The issuer of accounts does not respond. Try again in a minute.';
 
 /** The issuer does not respond, or not as OpenID Connect says. */
 export class IssuerAway extends Error {}
@@ -38,10 +39,21 @@ export class Issuer {
     return { address: address.href, kept: `${kept.state}.${kept.nonce}.${kept.verifier}` };
   }
 
-  /** Ends it. @throws where the issuer refuses, or where the response does not belong to what the browser kept */
+  /**
+   * Ends it.
+   * @throws where the issuer refuses, or where the response does not belong to what the browser kept; {@link IssuerAway}
+   */
   async finish(callback: string, kept: string): Promise<Account> {
-    const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client');
     const configuration = await this.discovered();
+    try {
+      return await this.accountOf(configuration, callback, kept);
+    } catch (cause) {
+      throw isAway(cause) ? new IssuerAway(AWAY, { cause }) : cause;
+    }
+  }
+
+  private async accountOf(configuration: Configuration, callback: string, kept: string): Promise<Account> {
+    const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client');
     const [expectedState = '', expectedNonce = '', pkceCodeVerifier = ''] = kept.split('.');
     const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
     const tokens = await authorizationCodeGrant(configuration, new URL(callback, this.settings.console.url), checks);
@@ -68,7 +80,7 @@ export class Issuer {
       return await (this.configuration ??= this.discover());
     } catch (cause) {
       this.configuration = null;
-      throw new IssuerAway('The issuer of accounts does not respond. Try again in a minute.', { cause });
+      throw new IssuerAway(AWAY, { cause });
     }
   }
 
@@ -82,4 +94,11 @@ export class Issuer {
       execute: this.settings.production ? [] : [allowInsecureRequests],
     });
   }
+}
+
+/** Whether a request to the issuer failed on the way, took too long or met a fault of the issuer's own. */
+function isAway(error: unknown): boolean {
+  const { code, status, cause } = error as { code?: unknown; status?: unknown; cause?: unknown };
+  const isOnTheWay = error instanceof TypeError && code === undefined;
+  return isOnTheWay || code === 'OAUTH_TIMEOUT' || Number(cause instanceof Response ? cause.status : status) >= 500;
 }

@@ -4,7 +4,15 @@ import { AuditRecorder } from '#libs/audit/operators';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull } from 'typeorm';
-import { type Account, LastAdministrator, NoSuchPerson, type Person, PersonThere, type Role } from '../domain/person';
+import {
+  type Account,
+  LastAdministrator,
+  NoSuchPerson,
+  type Person,
+  PersonThere,
+  type Role,
+  isSameEmail,
+} from '../domain/person';
 import { ConsoleSessionRow } from './console-session.row';
 import { PersonRow } from './person.row';
 
@@ -49,7 +57,7 @@ export class People {
           .createQueryBuilder(PersonRow, 'person')
           .setLock('pessimistic_write')
           .where('workspace_id = :workspaceId AND removed_at IS NULL', { workspaceId })
-          .andWhere('lower(email) = lower(:email)', { email })
+          .andWhere('lower(email COLLATE "C") = lower(:email COLLATE "C")', { email })
           .getOne();
         if (found && stateOf(found) !== 'closed') throw new PersonThere();
         const id = found?.id ?? (await this.insert(manager, workspaceId, { email, ...given }));
@@ -100,7 +108,7 @@ export class People {
         order: { added_at: 'ASC', id: 'ASC' },
       });
       const isMeant = ({ role, ...one }: PersonRow): boolean =>
-        email === null ? role === 'admin' : one.email?.toLowerCase() === email.toLowerCase();
+        email === null ? role === 'admin' : one.email !== null && isSameEmail(one.email, email);
       const person = people.find((one) => isMeant(one) && stateOf(one) === 'open');
       if (!person) throw new NoSuchPerson();
       const link = { link_digest: digestOf(token.toString('base64url')), link_expires_at: expiresAt };

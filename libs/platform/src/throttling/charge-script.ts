@@ -49,6 +49,12 @@ export const CHARGE = new RedisScript(`
   ${CHARGE_LUA}
   return charge(ARGV[2], now, tonumber(ARGV[3]), tonumber(ARGV[4]))`);
 
+/** Puts a token back into a bucket. KEYS: the hash. ARGV: the field, microseconds between tokens. */
+export const GIVE_BACK = new RedisScript(`
+  local stored = tonumber(redis.call('HGET', KEYS[1], ARGV[1]))
+  if stored then redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', stored - tonumber(ARGV[2]))) end
+  return 0`);
+
 /**
  * Reads buckets and charges nothing, as `tokensLeft` does. KEYS: the hash. ARGV: the time or nothing, then for each bucket its
  * field, microseconds between tokens, and tokens when full. Gives the time worth of tokens left in each, in microseconds.

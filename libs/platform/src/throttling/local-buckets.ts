@@ -36,6 +36,12 @@ export class LocalBuckets {
     return { ...charge, limit: size.burst, windowSeconds: Math.ceil(microsecondsToFill(size) / 1_000_000) };
   }
 
+  /** Puts a token that was charged back. */
+  giveBack(key: string, size: BucketSize, instances = 1): void {
+    const fullAt = this.fullAt(key);
+    if (fullAt !== null) this.recent.set(key, fullAt - shareOf(size, instances).interval);
+  }
+
   /** Gives the whole tokens left of this instance's share of the bucket, and charges nothing. */
   tokensLeft(key: string, size: BucketSize, instances = 1): number {
     return tokensLeft(this.fullAt(key), this.microseconds(), shareOf(size, instances));

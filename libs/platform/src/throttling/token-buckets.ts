@@ -4,7 +4,7 @@ import type { Charge } from '#libs/kernel';
 import { Settings } from '../config/settings';
 import { RedisClient } from '../redis/redis-client';
 import { type BucketSize, toCharge } from './bucket';
-import { CHARGE, SPARE } from './charge-script';
+import { CHARGE, GIVE_BACK, SPARE } from './charge-script';
 import { LocalBuckets } from './local-buckets';
 
 /** The reply of a charge script: allowed (1 or 0), remaining tokens in microseconds, microseconds to full. */
@@ -29,6 +29,13 @@ export class TokenBuckets implements ThrottlerStorage {
     const reply = await this.redis.attempt((redis) => CHARGE.run(redis, [clientKey(owner)], args));
     if (reply !== undefined) return chargeOf(reply as ChargeReply, size);
     return this.local.charge(`${owner} ${bucket}`, size, this.settings.replicas);
+  }
+
+  /** Puts a token that was charged back, for a request that turned out to be free. */
+  async giveBack(owner: string, bucket: string, size: BucketSize): Promise<void> {
+    const args = [bucketField(bucket), size.interval];
+    const reply = await this.redis.attempt((redis) => GIVE_BACK.run(redis, [clientKey(owner)], args));
+    if (reply === undefined) this.local.giveBack(`${owner} ${bucket}`, size, this.settings.replicas);
   }
 
   /** Gives the whole tokens left in buckets of one client, in the order of `buckets`, and charges nothing. */
