@@ -73,6 +73,12 @@ describe('An upgrade from the last release', () => {
                  WHERE posture = ${postureOf('computer')} AND posture > 0) AS computers,
                (SELECT sum(n)::int FROM source_count) AS brought, (SELECT sum(n)::int FROM tag_count) AS tagged`);
       expect(Math.min(...Object.values(counts[0] ?? {}))).toBeGreaterThan(50);
+      // The history begins with the migration: every state has a time, none of them later.
+      const { rows: histories } = await admin.query<{ begun: boolean }>(`
+        SELECT DISTINCT begins_at BETWEEN changed_at AND clock_timestamp() AS begun
+          FROM history_horizon JOIN asset USING (workspace_id)
+          LEFT JOIN change_set ON change_set.workspace_id = asset.workspace_id AND change_set.id = change_id`);
+      expect(histories).toEqual([{ begun: true }]);
     } finally {
       await operator.destroy();
     }
