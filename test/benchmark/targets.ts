@@ -144,6 +144,16 @@ export const TARGETS = {
     what: 'an import of changed records, against the same without history',
     bound: { atMost: 1.3 },
   },
+  'history-read': {
+    benchmark: 'history',
+    what: 'a read by id as of an instant, of an asset with ten entries, against a plain one',
+    bound: { atMost: 2 },
+  },
+  'history-stream': {
+    benchmark: 'history',
+    what: 'speed of a stream as of an instant since which a tenth changed, against a plain one',
+    bound: { atLeast: 0.5 },
+  },
   'stream-floor': {
     benchmark: 'streams',
     what: 'speed of a stream of all assets, against the floor',

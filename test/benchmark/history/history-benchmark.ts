@@ -12,36 +12,35 @@ import type { Setting } from '../setting';
 import { median, medianRatio } from '../statistics';
 import type { TargetName } from '../targets';
 import { takeTurns } from '../turns';
-import { Writer } from '../updates/writer';
-
-const BULK = 100;
-const TURNS = 4;
-const UPDATES_PER_TURN = 100;
-const BULKS_PER_TURN = 10;
+import { type Values, compareUpdates, timesOf } from '../updates/compared-updates';
+import { measurePastReads } from './past-reads';
 
 const VARIANTS = ['with history', 'without history'] as const;
 type Variant = (typeof VARIANTS)[number];
-type Values = Readonly<Record<Variant, readonly number[]>>;
 type Databases = Readonly<Record<Variant, BenchmarkDatabase>>;
 /** The imports of a round, in this order, with the outcome of every record. */
 const IMPORTS = { new: 'created', unchanged: 'unchanged', changed: 'updated' } as const;
 type Import = keyof typeof IMPORTS;
 
-/** Measures writes on two databases in turn. One of them keeps no former states. */
+/** Measures writes on two databases in turn, of which one keeps no former states, and reads of the past beside plain ones. */
 export async function benchmarkHistory(setting: Setting): Promise<Findings> {
   const { cluster, sizes } = setting;
   const databases = { 'with history': await cluster.aDatabase(), 'without history': await cluster.aDatabase() };
   await databases['without history'].admin.query('DROP TRIGGER keep_former_asset ON asset');
-  const { updates, bulks } = await measureUpdates(setting, databases);
+  setting.say('  updates and bulks of 100: with and without history in turn');
+  const { updates, bulks } = await compareUpdates(setting, databases);
+  const { byId, streams } = await measurePastReads(setting, databases['with history']);
   const imports = await measureImports(setting, databases);
   for (const database of Object.values(databases)) await database.drop();
-  const ratio = (values: Values): number => medianRatio(values['with history'], values['without history']);
+  const ratio = (values: Values<Variant>): number => medianRatio(values['with history'], values['without history']);
   return {
     measurements: [
-      ...measurementsOf('update', 'ms', updates),
-      ...measurementsOf('bulk of 100', 'ms', bulks),
+      ...timesOf('update', 'ms', updates),
+      ...timesOf('bulk of 100', 'ms', bulks),
+      ...timesOf('read by id', 'ms', byId),
+      ...timesOf('stream of M', 'ms', streams),
       ...(Object.keys(IMPORTS) as Import[]).flatMap((kind) =>
-        measurementsOf(`import of ${sizes.importedRecords.toLocaleString('en')} ${kind} records`, 's', imports[kind]),
+        timesOf(`import of ${sizes.importedRecords.toLocaleString('en')} ${kind} records`, 's', imports[kind]),
       ),
     ],
     measured: {
@@ -50,37 +49,14 @@ export async function benchmarkHistory(setting: Setting): Promise<Findings> {
       'history-import-new': ratio(imports.new),
       'history-import-unchanged': ratio(imports.unchanged),
       'history-import-changed': ratio(imports.changed),
+      'history-read': medianRatio(byId.asOf, byId.plain),
+      'history-stream': medianRatio(streams.plain, streams.asOf),
     } satisfies Partial<Record<TargetName, number>>,
   };
 }
 
-const measurementsOf = (subject: string, unit: string, values: Values): Findings['measurements'] =>
-  VARIANTS.map((variant) => ({ subject, variant, figure: 'time', unit, values: values[variant] }));
-
-async function measureUpdates(
-  { cluster, sizes, say }: Setting,
-  databases: Databases,
-): Promise<{ readonly updates: Values; readonly bulks: Values }> {
-  say('  updates and bulks of 100: with and without history in turn');
-  const writers = {} as Record<Variant, Writer>;
-  for (const variant of VARIANTS) {
-    writers[variant] = await Writer.start(cluster, databases[variant], sizes.warmUpRequests / 10);
-  }
-  const inTurn = (count: number, times: number): Promise<Values> =>
-    takeTurns(
-      VARIANTS,
-      { rounds: sizes.rounds, turns: TURNS },
-      (variant) => writers[variant].write(count, times),
-      median,
-    );
-  const updates = await inTurn(1, UPDATES_PER_TURN);
-  const bulks = await inTurn(BULK, BULKS_PER_TURN);
-  for (const writer of Object.values(writers)) await writer.stop();
-  return { updates, bulks };
-}
-
 /** Each round imports into a new workspace. */
-async function measureImports(setting: Setting, databases: Databases): Promise<Record<Import, Values>> {
+async function measureImports(setting: Setting, databases: Databases): Promise<Record<Import, Values<Variant>>> {
   const { sizes, say } = setting;
   buildOnce(say);
   say('  imports: with and without history in turn');

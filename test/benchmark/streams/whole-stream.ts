@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { Site } from '../paths/site';
 
+const ASSETS = '/v1/inventory/assets';
 const NEWLINE = 0x0a;
 /** Longer than any end line. */
 const TAIL_BYTES = 64;
@@ -16,11 +17,11 @@ export interface WholeStream {
  * @throws unless it is complete
  */
 export async function readWhole(
-  { server, authorization }: Pick<Site, 'server' | 'authorization'>,
+  { server, authorization, path = ASSETS }: Pick<Site, 'server' | 'authorization'> & { readonly path?: string },
   onPiece: (bytes: number) => void = () => undefined,
 ): Promise<WholeStream> {
   const since = performance.now();
-  const response = await openStream(server.port, authorization);
+  const response = await openStream(server.port, authorization, path);
   let tail: Buffer = Buffer.alloc(0);
   for await (const piece of response as AsyncIterable<Buffer>) {
     tail = piece.length < TAIL_BYTES ? Buffer.concat([tail, piece]).subarray(-TAIL_BYTES) : piece.subarray(-TAIL_BYTES);
@@ -46,9 +47,9 @@ export async function readBeginning(
   return text.split('\n').slice(0, lines);
 }
 
-async function openStream(port: number, authorization: string): Promise<IncomingMessage> {
+async function openStream(port: number, authorization: string, path = ASSETS): Promise<IncomingMessage> {
   const sent = request({
-    ...{ host: '127.0.0.1', port, path: '/v1/inventory/assets', agent: false },
+    ...{ host: '127.0.0.1', port, path, agent: false },
     headers: { Accept: 'application/x-ndjson', Authorization: authorization },
   });
   sent.end();

@@ -11,32 +11,27 @@ import type { Setting } from '../setting';
 import { median, medianRatio } from '../statistics';
 import type { TargetName } from '../targets';
 import { takeTurns } from '../turns';
-import { Writer } from '../updates/writer';
+import { type Values, compareUpdates, timesOf } from '../updates/compared-updates';
 import { withoutTickets } from './without-tickets';
-
-const BULK = 100;
-const TURNS = 4;
-const UPDATES_PER_TURN = 100;
-const BULKS_PER_TURN = 10;
 
 const VARIANTS = ['with tickets', 'without tickets'] as const;
 type Variant = (typeof VARIANTS)[number];
-type Values = Readonly<Record<Variant, readonly number[]>>;
 
 /** Measures writes on two databases in turn. One of them has no change sets: they are what a ticket costs. */
 export async function benchmarkTickets(setting: Setting): Promise<Findings> {
   const { cluster } = setting;
   const databases = { 'with tickets': await cluster.aDatabase(), 'without tickets': await cluster.aDatabase() };
   await withoutTickets(databases['without tickets']);
-  const { updates, bulks } = await measureUpdates(setting, databases);
+  setting.say('  updates and bulks of 100: with and without tickets in turn');
+  const { updates, bulks } = await compareUpdates(setting, databases);
   const imports = await measureImports(setting, databases);
   for (const database of Object.values(databases)) await database.drop();
-  const ratio = (values: Values): number => medianRatio(values['with tickets'], values['without tickets']);
+  const ratio = (values: Values<Variant>): number => medianRatio(values['with tickets'], values['without tickets']);
   return {
     measurements: [
-      ...measurementsOf('update', 'ms', updates),
-      ...measurementsOf('bulk of 100', 'ms', bulks),
-      ...measurementsOf(`import of ${setting.sizes.importedRecords.toLocaleString('en')} records`, 's', imports),
+      ...timesOf('update', 'ms', updates),
+      ...timesOf('bulk of 100', 'ms', bulks),
+      ...timesOf(`import of ${setting.sizes.importedRecords.toLocaleString('en')} records`, 's', imports),
     ],
     measured: {
       'ticket-update': ratio(updates),
@@ -46,36 +41,11 @@ export async function benchmarkTickets(setting: Setting): Promise<Findings> {
   };
 }
 
-const measurementsOf = (subject: string, unit: string, values: Values): Findings['measurements'] =>
-  VARIANTS.map((variant) => ({ subject, variant, figure: 'time', unit, values: values[variant] }));
-
-async function measureUpdates(
-  { cluster, sizes, say }: Setting,
-  databases: Readonly<Record<Variant, BenchmarkDatabase>>,
-): Promise<{ readonly updates: Values; readonly bulks: Values }> {
-  say('  updates and bulks of 100: with and without tickets in turn');
-  const writers = {} as Record<Variant, Writer>;
-  for (const variant of VARIANTS) {
-    writers[variant] = await Writer.start(cluster, databases[variant], sizes.warmUpRequests / 10);
-  }
-  const inTurn = (count: number, times: number): Promise<Values> =>
-    takeTurns(
-      VARIANTS,
-      { rounds: sizes.rounds, turns: TURNS },
-      (variant) => writers[variant].write(count, times),
-      median,
-    );
-  const updates = await inTurn(1, UPDATES_PER_TURN);
-  const bulks = await inTurn(BULK, BULKS_PER_TURN);
-  for (const writer of Object.values(writers)) await writer.stop();
-  return { updates, bulks };
-}
-
 /** Each import creates the assets of a new workspace. */
 async function measureImports(
   setting: Setting,
   databases: Readonly<Record<Variant, BenchmarkDatabase>>,
-): Promise<Values> {
+): Promise<Values<Variant>> {
   const { sizes, say } = setting;
   buildOnce(say);
   say('  imports: with and without tickets in turn');

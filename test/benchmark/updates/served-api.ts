@@ -2,6 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Cluster } from '../cluster';
 import type { MeasuredProcess } from '../measured-process';
+import { readWhole } from '../streams/whole-stream';
 import { accessTo, arrangementAt, startApi } from '../servers';
 import { KeepAliveConnection } from '../keep-alive-connection';
 
@@ -32,6 +33,18 @@ export class ServedApi {
       throw new Error(`${path}: ${response.status}, replayed ${replayed}: ${response.body}`);
     }
     return response.body;
+  }
+
+  /** @throws unless the status is 200 */
+  async get(path: string): Promise<void> {
+    const response = await this.connection.send('GET', path, { Authorization: this.authorization }, '');
+    if (response.status !== 200) throw new Error(`${path}: ${response.status}: ${response.body}`);
+  }
+
+  /** Reads a whole stream. Returns the milliseconds that it took. */
+  async stream(path: string): Promise<number> {
+    const { process: server, authorization } = this;
+    return (await readWhole({ server, authorization, path })).seconds * 1_000;
   }
 
   /** CPU time of the API's process since its start. */

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BenchmarkDatabase } from '../benchmark-database';
+import type { Setting } from '../setting';
+import { median, milliseconds } from '../statistics';
+import { takeTurns } from '../turns';
+import { ServedApi } from '../updates/served-api';
+import type { Values } from '../updates/compared-updates';
+
+const ASSETS = '/v1/inventory/assets';
+/** Assets that are read by id. Each has ten entries in its history, and is read as of the fifth. */
+const READ = 100;
+const ENTRIES = 10;
+const READS_PER_TURN = 200;
+const TURNS = 4;
+/** The share of the assets that changed after the instant of a stream. */
+const CHANGED = 0.1;
+const BULK = 100;
+/** A place is free this long after its stream ended. */
+const FREE_MS = 50;
+
+const VARIANTS = ['asOf', 'plain'] as const;
+type Variant = (typeof VARIANTS)[number];
+
+/** Reads by id and whole streams, as of an instant and as it is now, in turn. Both are milliseconds. */
+export async function measurePastReads(
+  { cluster, sizes, say }: Setting,
+  database: BenchmarkDatabase,
+): Promise<{ readonly byId: Values<Variant>; readonly streams: Values<Variant> }> {
+  say('  reads by id and streams: as of an instant and plain in turn');
+  const api = await ServedApi.start(cluster, database, await database.workspace('M'));
+  const { rows } = await database.admin.query<{ id: string }>(
+    'SELECT public_id AS id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
+  );
+  const ids = rows.map(({ id }) => id);
+  const change = (some: readonly string[], description: string): Promise<string> =>
+    api.patch(ASSETS, randomUUID(), { ids: some, patch: { description } }, 'first');
+  const read = ids.slice(0, READ);
+  let middle = '';
+  for (let entry = 2; entry <= ENTRIES; entry += 1) {
+    await change(read, `Reviewed ${entry}`);
+    if (entry === ENTRIES / 2) middle = await later();
+  }
+  await database.admin.query('VACUUM ANALYZE');
+  let turn = 0;
+  const byId = await takeTurns(
+    VARIANTS,
+    { rounds: sizes.rounds, turns: TURNS },
+    async (variant) => {
+      const elapsed: number[] = [];
+      for (let n = 0; n < READS_PER_TURN; n += 1) {
+        const path = `${ASSETS}/${read[(turn += 1) % READ]}${variant === 'asOf' ? `?asOf=${middle}` : ''}`;
+        elapsed.push(await milliseconds(() => api.get(path)));
+      }
+      return median(elapsed);
+    },
+    median,
+  );
+  const instant = await later();
+  const changed = ids.slice(READ, READ + Math.ceil(rows.length * CHANGED));
+  for (let first = 0; first < changed.length; first += BULK)
+    await change(changed.slice(first, first + BULK), 'Changed');
+  await database.admin.query('VACUUM ANALYZE');
+  const streams = await takeTurns(
+    VARIANTS,
+    { rounds: sizes.rounds, turns: TURNS },
+    async (variant) => {
+      const elapsed = await api.stream(`${ASSETS}${variant === 'asOf' ? `?asOf=${instant}` : ''}`);
+      await delay(FREE_MS);
+      return elapsed;
+    },
+    median,
+  );
+  await api.stop();
+  return { byId, streams };
+}
+
+/** An instant behind everything so far. */
+async function later(): Promise<string> {
+  await delay(5);
+  const now = new Date().toISOString();
+  await delay(5);
+  return now;
+}
