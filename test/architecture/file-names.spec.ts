@@ -31,6 +31,7 @@ const TEST_FOLDERS = new Set([
     'integration',
     'architecture',
     'faults',
+    'linearizable',
     'browser',
     'benchmark',
     'connectors',

@@ -34,6 +34,11 @@ export class ClientApplication {
     return new ClientApplication(credentials);
   }
 
+  /** Identifies it in a log. */
+  get name(): string {
+    return this.credentials.clientId;
+  }
+
   async issue(origin: string, from?: string): Promise<Outcome> {
     return this.issueBy(this.credentials.clientSecret, origin, from);
   }

@@ -8,6 +8,8 @@ export interface Operation {
   readonly assets: readonly string[];
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** The entity tag that the asset must still have. */
+  readonly ifMatch?: string;
 }
 
 /** The result of one attempt: a response, or none. */

@@ -41,7 +41,7 @@ export class PersistentClient {
     return attempt;
   }
 
-  private async send({ key, path, body }: Operation, origin: string): Promise<Attempt> {
+  private async send({ key, path, body, ifMatch }: Operation, origin: string): Promise<Attempt> {
     const since = performance.now();
     const milliseconds = () => Math.round(performance.now() - since);
     try {
@@ -51,6 +51,7 @@ export class PersistentClient {
           Authorization: `Bearer ${this.token}`,
           'Content-Type': 'application/json',
           'Idempotency-Key': key,
+          ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
         },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(RESPONSE_MS),
@@ -74,7 +75,8 @@ export class PersistentClient {
   }
 }
 
-function mayBeRepeated({ status, code }: Responded): boolean {
+/** Such a response leaves open whether the update happens. */
+export function mayBeRepeated({ status, code }: Responded): boolean {
   return status === 503 || code === 'idempotency_in_progress';
 }
 
