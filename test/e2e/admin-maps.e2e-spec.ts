@@ -159,5 +159,18 @@ describe('Maps', () => {
         ],
       });
     });
+
+    it('names what no item gives, as a misspelled name does', async () => {
+      const tried = async (map: string) =>
+        (await runAlone('maps', 'try', file('misspelled.yaml', map), file('try.json', agents(ADA, MEI)))).stdout;
+
+      expect(await tried(MAP)).not.toContain('No record has');
+      expect(await tried(MAP.replace('$serial(serial)', 'seria-l').replace('level', 'lvl'))).toContain(
+        'No record has serialNumber, compliance.diskEncryptionEnabled: look at their expressions.',
+      );
+      expect(await tried(MAP.replace('kind = "phone" ? null : "COMPUTER"', 'COMPUTR'))).toContain(
+        '2 skipped, 0 failed\nThe category of the map leaves every item out.',
+      );
+    });
   });
 });

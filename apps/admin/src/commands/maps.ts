@@ -46,18 +46,20 @@ async function tryMap(named: string, inputs: readonly string[], options: TryOpti
   const map = await mapOf(named, options.maps);
   const { ImportFilesSystem, MapTrial } = await import('#libs/inventory/operators');
   const trial = new MapTrial(new ImportFilesSystem());
-  const report = await trial.run(map, inputs.map(inputFrom), options.format ?? null, options.limit);
-  const { items, skipped, failed, errors } = report;
+  const { unset, ...json } = await trial.run(map, inputs.map(inputFrom), options.format ?? null, options.limit);
+  const { items, skipped, failed, errors } = json;
   const text = (): string =>
     [
       ...items.map((item) => JSON.stringify(item, null, 2)),
       `${skipped} skipped, ${failed} failed`,
+      ...(skipped > 0 && items.length + failed === 0 ? ['The category of the map leaves every item out.'] : []),
+      ...(unset.length > 0 ? [`No record has ${unset.join(', ')}: look at their expressions.`] : []),
       ...errors.map(({ file, line, reason }) => `${file === undefined ? '' : `${file}, `}item ${line}: ${reason}`),
     ]
       .flatMap((part) => part.split('\n'))
       .map(visibleText)
       .join('\n');
-  await print({ json: report, text }, options);
+  await print({ json, text }, options);
   if (failed > 0) throw new CommandFailed(`${failed} items give no record.`);
 }
 

@@ -13,6 +13,8 @@ export interface MapTrialReport {
   readonly failed: number;
   /** The first 1,000 failures. */
   readonly errors: readonly ImportError[];
+  /** Members of the map that no record has: their paths may be misspelled. Empty when there is no record. */
+  readonly unset: readonly string[];
 }
 
 /** Tries a map on files, without a database. */
@@ -25,7 +27,8 @@ export class MapTrial {
     const errors: ImportError[] = [];
     const check = new RecordCheck();
     const places = new InputPlaces(files);
-    let [skipped, failed] = [0, 0];
+    const unset = new Set(map.members);
+    let [records, skipped, failed] = [0, 0, 0];
     for await (const lines of this.files.read(files, () => undefined, { map, format })) {
       for (const line of lines) {
         if ('leftOut' in line) {
@@ -34,16 +37,23 @@ export class MapTrial {
         }
         const place = places.placeOf(line);
         const reason = reasonOf(line, check, places, place);
-        if (reason === null) {
-          if (items.length < limit && 'value' in line) items.push(line.value);
-        } else if (reason !== 'repeated') {
+        if (reason === null && 'value' in line) {
+          records += 1;
+          if (items.length < limit) items.push(line.value);
+          for (const member of unset) if (has(line.value, member.split('.'))) unset.delete(member);
+        } else if (reason !== null && reason !== 'repeated') {
           failed += 1;
           if (errors.length < REPORTED) errors.push({ ...places.at(place), ...reason });
         }
       }
     }
-    return { items, skipped, failed, errors };
+    return { items, skipped, failed, errors, unset: records === 0 ? [] : [...unset] };
   }
+}
+
+function has(value: unknown, [name = '', ...inner]: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
+  return inner.length === 0 || has((value as Readonly<Record<string, unknown>>)[name], inner);
 }
 
 function reasonOf(

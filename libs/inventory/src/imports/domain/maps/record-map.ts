@@ -14,6 +14,8 @@ export interface RecordMap {
   readonly name: string;
   /** Null: the document is one record, a list of items or NDJSON. */
   readonly items: ItemsOfMap | null;
+  /** Paths of the members of records that it may set. */
+  readonly members: readonly string[];
   /** Returns a promise only where an expression needs one. */
   mapped(item: unknown): MappedItem | Promise<MappedItem>;
 }

@@ -4,7 +4,7 @@ import { timeText } from '../../domain/maps/time-text';
 import { LinearRegex } from './linear-regex';
 import { ASK_JSONATA, quickExpression } from './quick-expression';
 
-/** Milliseconds, calls within calls, and values of one list. */
+/** Milliseconds, calls within calls, and values of one list. JSONata counts the groups of `{key: value}` as calls. */
 export interface ExpressionLimits {
   readonly timeout: number;
   readonly stack: number;

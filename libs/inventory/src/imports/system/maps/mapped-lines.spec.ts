@@ -153,6 +153,20 @@ describe('An expression of items', () => {
     expect(await idsOf('{"x":[{"id":"a"}]}\n{"x":[{"id":"b"}]}', { items: 'x[id != ""]' })).toEqual(['a', 'b']);
   });
 
+  it('joins what two files say of many people', async () => {
+    const people = Array.from({ length: 2_000 }, (_, id) => ({ id: String(id), email: `${id}@example.com` }));
+    const both = { devices: [{ data: [{ id: 'd', owner: { id: '1999' } }, { id: 'e' }] }], people: [{ data: people }] };
+    const items = `($emails := people.data{id: email};
+      devices.data.$merge([$, {"name": $lookup($emails, owner.id)}]))`;
+
+    const lines = await linesOf(JSON.stringify(both), { items });
+
+    expect(lines).toMatchObject([
+      { value: { externalId: 'd', name: '1999@example.com' } },
+      { value: { externalId: 'e' } },
+    ]);
+  });
+
   it('that fails is a fault', async () => {
     expect(await idsOf('{"id":"ada"}', { items: '$number(id)' })).toEqual([expect.stringMatching(/^items: (?!.*ada)/)]);
   });

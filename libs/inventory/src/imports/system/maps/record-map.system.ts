@@ -15,7 +15,7 @@ export interface MapSource {
 }
 
 /** An expression for items sees a whole document. */
-const DOCUMENT_LIMITS: ExpressionLimits = { timeout: 60_000, stack: 500, sequence: 5_000_000 };
+const DOCUMENT_LIMITS: ExpressionLimits = { timeout: 60_000, stack: 200_000, sequence: 5_000_000 };
 const REQUIRED = ['externalId', 'name'];
 const CONSTANTS: Readonly<Record<string, readonly string[]>> = { type: ASSET_TYPES };
 
@@ -48,7 +48,10 @@ export function recordMap(source: MapSource): RecordMap {
   if (faults.length > 0 || !category) throw new MapInvalid(faults);
   // The id comes first: an item whose other members fail is still known by it.
   members.sort((one, other) => Number(other.name === 'externalId') - Number(one.name === 'externalId'));
-  return { name: source.name, items, mapped: (item) => mapItem(item, category, members) };
+  return {
+    ...{ name: source.name, items, members: members.map(({ name }) => name) },
+    mapped: (item) => mapItem(item, category, members),
+  };
 }
 
 interface MapMember {
