@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { poolOf } from '#libs/platform/database';
@@ -44,7 +44,8 @@ export class ImportStoreTypeorm extends ImportStore {
   constructor(
     private readonly dataSource: DataSource,
     private readonly audit: AuditRecorder,
-    private readonly ofPerson = false,
+    // Nest knows no boolean.
+    @Optional() private readonly ofPerson = false,
   ) {
     super();
   }
