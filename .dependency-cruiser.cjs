@@ -127,6 +127,7 @@ function standsOn(floor, lib, below) {
 }
 
 const PLATFORM_LADDER = [
+  'charts',
   'background',
   'config',
   'keys',

@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { ConsoleModule } from '#libs/console';
 import { listServices } from '#libs/platform';
 import { FeedPaging } from '#libs/platform/change-pages';
-import { ChangeFeed, History } from '#libs/platform/changes';
+import { ChangeFeed, DayCounts, History } from '#libs/platform/changes';
 import { Settings } from '#libs/platform/config';
 import { DatabaseModule } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
@@ -31,7 +31,7 @@ export class ConsoleAppModule {
         TokenBuckets,
         ...listServices(settings),
       ],
-      exports: [Settings, RedisClient, Metrics, TokenBuckets, Paging, FeedPaging, ChangeFeed, History],
+      exports: [Settings, RedisClient, Metrics, TokenBuckets, Paging, FeedPaging, ChangeFeed, History, DayCounts],
     };
   }
 }

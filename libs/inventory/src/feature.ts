@@ -8,7 +8,7 @@ export const inventory: Feature = {
     entities: [...inventorySchema.entities, ...importsSchema.entities, ...historySchema.entities],
     migrations: [...inventorySchema.migrations, ...importsSchema.migrations, ...historySchema.migrations],
     grants: [...inventorySchema.grants, ...importsSchema.grants, ...historySchema.grants],
-    consoleGrants: [...(inventorySchema.consoleGrants ?? []), ...(importsSchema.consoleGrants ?? [])],
+    consoleGrants: [inventorySchema, importsSchema, historySchema].flatMap((part) => part.consoleGrants ?? []),
   },
   api: async () => (await import('#libs/inventory/module')).InventoryModule,
   tag: { name: 'Inventory', description: 'Assets, their categories and their governance metadata.' },

@@ -33,7 +33,7 @@ import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './
 const RESOURCE = 'computers';
 const FEED = 'computer-changes';
 /** Both belong to the inventory. */
-const DAYS = dayCountsOf({ stored: 'computer_day', countsAt: 'computer_counts_at' });
+export const COMPUTER_DAYS = dayCountsOf({ stored: 'computer_day', countsAt: 'computer_counts_at' });
 const COMPUTER_ID = {
   name: 'id',
   format: 'uuid',
@@ -112,7 +112,7 @@ export class ComputersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerSummaryDto> {
     response.vary('Accept-Encoding');
-    const days = await this.counts.days(workspaceId, DAYS, query);
+    const days = await this.counts.days(workspaceId, COMPUTER_DAYS, query);
     return { results: days.map(toComputerDayDto) };
   }
 

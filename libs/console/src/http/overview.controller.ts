@@ -7,6 +7,7 @@ import type { SignedIn } from '../domain/signed-in';
 import { Access, Me } from './access.decorator';
 import { CHECK_LABELS } from './computers.controller';
 import { sendPage } from './page';
+import { Trends, percentOf } from './trends';
 
 /** A total needs no item, and the smallest page holds one. */
 const TOTAL_ONLY = { size: 1, after: null } as const;
@@ -21,6 +22,7 @@ export class OverviewController {
     private readonly assets: AssetsService,
     private readonly computers: ComputerDirectory,
     private readonly imports: ImportRuns,
+    private readonly trends: Trends,
   ) {}
 
   @Get()
@@ -33,24 +35,30 @@ export class OverviewController {
     const categories = [];
     for (const { key, displayLabel } of ASSET_CATEGORIES) {
       const [total, owned] = [await assets({ categoryKey: key }), await assets({ categoryKey: key, hasOwner: true })];
-      categories.push({ key, label: displayLabel, total, owned, percent: percentOf(owned, total) });
+      categories.push({ key, label: displayLabel, total, owned, percent: percentOf(owned, total) ?? 0 });
     }
     const total = await computers({});
     const checks = [];
     for (const [place, key] of CHECKS.entries()) {
       const [failing, unknown] = [await computers({ failingAnyOf: [key] }), await computers({ unknownAnyOf: [key] })];
       const passing = total - failing - unknown;
-      checks.push({ key, label: CHECK_LABELS[place], passing, failing, unknown, percent: percentOf(passing, total) });
+      checks.push({
+        key,
+        label: CHECK_LABELS[place],
+        passing,
+        failing,
+        unknown,
+        percent: percentOf(passing, total) ?? 0,
+      });
     }
     const sources = (await this.imports.sources(scope, { size: SOURCES, after: null })).items.map((one) => ({
       ...one,
       isStale: one.staleAfterSeconds !== null && ageOf(one.lastCompletedAt) > one.staleAfterSeconds,
     }));
     const runs = (await this.imports.latest({ workspaceId, source: null }, LAST_RUNS)).map(({ run }) => run);
-    sendPage(response, 'overview', { title: 'Overview', categories, checks, computers: total, sources, runs });
+    const trends = await this.trends.of(workspaceId);
+    sendPage(response, 'overview', { title: 'Overview', categories, checks, computers: total, sources, runs, trends });
   }
 }
-
-const percentOf = (part: number, total: number): number => (total === 0 ? 0 : Math.floor((part * 100) / total));
 
 const ageOf = (moment: Date | null): number => (moment ? (Date.now() - moment.getTime()) / 1_000 : Infinity);

@@ -47,6 +47,15 @@ export class DayCounts {
     private readonly history: History,
   ) {}
 
+  /** The days from `from` to `to` that the worker has written, in their order: one probe, whatever the inventory holds. */
+  async written(workspaceId: WorkspaceId, of: DayCountsOf, from: string, to: string): Promise<CountedDay[]> {
+    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(of.stored, [workspaceId, from, to])]);
+    const written = JSON.parse(row?.[2] ?? '{}') as Record<string, CountedDay['cells']>;
+    return Object.entries(written)
+      .map(([date, cells]) => ({ date, isFinal: true, cells }))
+      .sort((one, other) => (one.date < other.date ? -1 : 1));
+  }
+
   /**
    * The days from `from` to `to` that the history knows, in their order. Both default to today.
    * @throws `validation_failed`; `service_unavailable` while the worker has many days to write

@@ -3,6 +3,17 @@ import { RUN_TABLE } from './lists';
 const bar = (label: string): string =>
   `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="all" width="100" height="8"/><rect class="part" width="<%= one.percent %>" height="8"/></svg>`;
 
+/** The charts are HTML of ours, whose titles are escaped. */
+const trend = (trends: string, about: string): string => `<% if (${trends}.charts.length > 0) { %>
+<div class="charts"><% for (const chart of ${trends}.charts) { %><%~ chart %><% } %></div>
+<details><summary>${about} by day, as a table</summary>
+<div class="table" tabindex="0" role="region" aria-label="${about} by day"><table>
+<caption>${about} on the last ninety days, in percent</caption>
+<thead><tr><th scope="col">Day</th><% for (const label of ${trends}.labels) { %><th scope="col" class="number"><%= label %></th><% } %></tr></thead>
+<tbody><% for (const { day, percents } of ${trends}.rows) { %><tr><th scope="row"><%= day %></th><% for (const percent of percents) { %><td class="number"><%= percent ?? '–' %></td><% } %></tr><% } %></tbody>
+</table></div></details>
+<% } else { %><p class="soft">Pictures of the last ninety days come with the first day that is over.</p><% } %>`;
+
 export const OVERVIEW = `<% layout('@frame') %>
 <h2>Assets and their owners</h2>
 <div class="table"><table class="stacked">
@@ -15,6 +26,7 @@ export const OVERVIEW = `<% layout('@frame') %>
 <td data-label="Coverage"><% if (one.key !== 'EMPLOYEE') { %>${bar('<%= one.percent %> % have an owner')} <%= one.percent %> %<% } %></td></tr>
 <% } %>
 </tbody></table></div>
+${trend('it.trends.owners', 'Assets with an owner')}
 <h2>Computers by check</h2>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">Check</th><th scope="col" class="number">Passing</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Unknown</th><th scope="col">Passing</th></tr></thead>
@@ -27,6 +39,7 @@ export const OVERVIEW = `<% layout('@frame') %>
 <td data-label="Share">${bar('<%= one.percent %> % pass')} <%= one.percent %> %</td></tr>
 <% } %>
 </tbody></table></div>
+${trend('it.trends.checks', 'Computers that pass')}
 <h2>Sources</h2>
 <% if (it.sources.length > 0) { %>
 <div class="table"><table class="stacked">

@@ -40,6 +40,7 @@ table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
 caption { padding: 0.25rem 0; color: var(--soft); text-align: left; }
 th, td { padding: 0.45rem 1rem 0.45rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { color: var(--soft); font-size: 0.8125rem; font-weight: 600; }
+th[scope='row'] { white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; }
 dt { color: var(--soft); }
@@ -71,6 +72,13 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .filters label { color: var(--soft); font-size: 0.8125rem; }
 .filters p { margin: 0; }
 .filters input:not([type='checkbox']), .filters select { width: auto; min-width: 9rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 1rem; margin: 1.5rem 0 0.5rem; }
+.chart { margin: 0; color: var(--link); }
+.chart svg { display: block; width: 100%; max-width: 26rem; }
+.chart text { fill: var(--soft); }
+.chart figcaption { color: var(--text); font-size: 0.9375rem; }
+details { margin: 0.5rem 0; }
+summary { cursor: pointer; }
 progress { width: 100%; max-width: 34rem; accent-color: var(--link); }
 svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
 .bar .all { fill: var(--line); }

@@ -6,7 +6,7 @@ import { PEOPLE } from './people';
 import { OVERVIEW } from './overview';
 import { UPLOAD, UPLOAD_FORM, UPLOAD_GONE } from './uploads';
 
-/** The templates by name. `<%= … %>` escapes; `<%~ … %>` does not, and stands for other templates only. */
+/** The templates by name. `<%= … %>` escapes; `<%~ … %>` does not, and stands for other templates and charts only. */
 export const VIEWS = {
   ...FRAME,
   refusal: REFUSAL,

@@ -7,7 +7,7 @@ import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import { ASSET_SUMMARY_EXAMPLES, AssetSummaryDto, toAssetDayDto } from './asset-summary.dto';
 
-const ASSETS = dayCountsOf({ stored: 'asset_day', countsAt: 'asset_counts_at' });
+export const ASSET_DAYS = dayCountsOf({ stored: 'asset_day', countsAt: 'asset_counts_at' });
 
 @ApiTags('Inventory')
 @Controller('v1/inventory/summary')
@@ -30,7 +30,7 @@ export class SummaryController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetSummaryDto> {
     response.vary('Accept-Encoding');
-    const days = await this.counts.days(workspaceId, ASSETS, query);
+    const days = await this.counts.days(workspaceId, ASSET_DAYS, query);
     return { results: days.map(toAssetDayDto) };
   }
 }

@@ -18,4 +18,9 @@ export const historySchema: SchemaPart = {
     { function: 'move_history_horizons' },
     { function: 'forget_versions' },
   ],
+  consoleGrants: [
+    { table: 'day_count', privileges: 'SELECT' },
+    { table: 'asset_day', privileges: 'SELECT' },
+    { table: 'computer_day', privileges: 'SELECT' },
+  ],
 };

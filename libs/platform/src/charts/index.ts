@@ -1,0 +1,1 @@
+export { type ChartPoint, lineChart } from './line-chart';
