@@ -1,40 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { feedPageOf } from '#libs/platform/change-pages';
 import { ANY_VALUE, ApiObject, constant, openEnum } from '#libs/platform/openapi';
+import { ACTIONS, TARGET_TYPES } from '../domain/audit-act';
 import type { HashedEvent } from '../domain/published-events.port';
 
-const ACTIONS = [
-  'asset.updated',
-  'asset.rekeyed',
-  'history.erased',
-  'application.created',
-  'application.enabled',
-  'application.disabled',
-  'application.deleted',
-  'application.secret_rotated',
-  'application.secret_ended',
-  'application.secret_removed',
-  'application.key_added',
-  'application.key_removed',
-  'application.trust_added',
-  'application.trust_removed',
-  'application.trust_replaced',
-  'application.scopes_set',
-  'application.limits_set',
-  'person.added',
-  'person.signed_in',
-  'person.role_set',
-  'person.removed',
-  'person.erased',
-  'tag_key.created',
-  'tag_key.deleted',
-  'source.stale_after_set',
-  'import.completed',
-  'inventory.exported',
-  'audit.exported',
-] as const;
 const ACTOR_TYPES = ['APPLICATION', 'OPERATOR', 'IMPORT', 'PERSON'] as const;
-const TARGET_TYPES = ['ASSET', 'APPLICATION', 'TAG_KEY', 'IMPORT', 'INVENTORY', 'AUDIT', 'PERSON'] as const;
 
 const VALUE_TYPES = 'a text, an integer, a boolean, an array of texts or an object of texts';
 

@@ -27,11 +27,14 @@ const INSERT_EVENTS_OF_PERSON = prepared(
       FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
 );
 
-const INSERT_ACT = `
-  INSERT INTO audit_event
-         (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, actor_name, application_id,
-          client_id, request_id, changes, mac)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, decode($13, 'hex'))`;
+const INSERT_ACT = prepared(
+  'audit_insert_act',
+  `
+    INSERT INTO audit_event
+           (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, actor_name, application_id,
+            client_id, request_id, key_hash, changes, mac)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, decode($14, 'hex'))`,
+);
 
 /**
  * Records updates and acts in their own transaction: applied and recorded, or neither. `operatorName` is who acts as
@@ -79,11 +82,17 @@ export class AuditRecorder {
 
   /** Records one act by statements of the transaction that carries it out. */
   async record(workspaceId: WorkspaceId, act: AuditAct, run: RunStatement): Promise<void> {
+    const { text, values } = this.actStatement(workspaceId, act);
+    await run(text, [...values]);
+  }
+
+  /** Returns one INSERT for an act, which joins the writer's unit of work. It returns no rows. */
+  actStatement(workspaceId: WorkspaceId, act: AuditAct): BoundStatement {
     const now = this.clock.now();
-    const { applicationId, clientId, actorName } =
+    const { applicationId, clientId, keyHash, actorName } =
       act.actor.type === 'APPLICATION'
-        ? { ...act.actor, actorName: null }
-        : { applicationId: null, clientId: null, actorName: this.personId ?? this.operatorName };
+        ? { keyHash: null, ...act.actor, actorName: null }
+        : { applicationId: null, clientId: null, keyHash: null, actorName: this.personId ?? this.operatorName };
     const actorType = this.personId === null || act.actor.type === 'APPLICATION' ? act.actor.type : PERSON;
     const event = {
       workspaceId,
@@ -95,14 +104,14 @@ export class AuditRecorder {
       applicationId,
       clientId,
       requestId: act.requestId ?? null,
-      keyHash: null,
+      keyHash,
       changes: asStored(act.changes ?? {}),
       anchor: null,
     };
     const { id, occurredAt, kind, requestId } = event;
-    await run(INSERT_ACT, [
+    return bind(INSERT_ACT, [
       ...[workspaceId, id, occurredAt, kind.action, kind.actorType, kind.targetType, kind.targetId],
-      ...[actorName ?? '', applicationId, clientId, requestId],
+      ...[actorName ?? '', applicationId, clientId, requestId, keyHash],
       ...[JSON.stringify(event.changes), this.evidence.eventMac(event)],
     ]);
   }

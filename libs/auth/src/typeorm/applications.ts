@@ -229,7 +229,7 @@ export class Applications {
    */
   private async change(
     clientId: string,
-    action: string,
+    action: AuditAct['action'],
     changes: Changes,
     parameters: ObjectLiteral = {},
     assertAllowed: (before: ApplicationRow) => void = () => undefined,
@@ -260,7 +260,7 @@ export class Applications {
 
   private async record(
     manager: EntityManager,
-    action: string,
+    action: AuditAct['action'],
     before: ApplicationRow | null,
     after: ApplicationRow | null,
   ): Promise<void> {

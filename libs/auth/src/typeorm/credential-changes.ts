@@ -10,7 +10,7 @@ import { ApplicationRow } from './application.row';
 export interface CredentialChange {
   readonly manager: EntityManager;
   readonly workspaceId: string;
-  readonly record: (action: string, changes: AuditAct['changes']) => Promise<void>;
+  readonly record: (action: AuditAct['action'], changes: AuditAct['changes']) => Promise<void>;
 }
 
 /** Changes of how applications prove themselves. */
@@ -41,7 +41,7 @@ export class CredentialChanges {
         if (!application) return null;
         const workspace = workspaceId(application.workspace_id);
         const target = { type: 'APPLICATION', id: clientId } as const;
-        const record = (action: string, changes: AuditAct['changes']) =>
+        const record = (action: AuditAct['action'], changes: AuditAct['changes']) =>
           this.audit.record(workspace, { action, actor: { type: 'OPERATOR' }, target, changes }, (text, values) =>
             manager.query(text, values),
           );

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AuditRecorder } from '#libs/audit/operators';
+import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull } from 'typeorm';
@@ -163,7 +163,7 @@ export class People {
   private async change(
     workspaceId: WorkspaceId,
     id: string,
-    action: string,
+    action: AuditAct['action'],
     changes: Parameters<EntityManager['update']>[2] & object,
     { yesLastAdmin = false }: Force,
   ): Promise<Person> {
@@ -217,7 +217,7 @@ export class People {
     manager: EntityManager,
     workspaceId: WorkspaceId,
     id: string,
-    action: string,
+    action: AuditAct['action'],
     role: { readonly old: Role | null; readonly new: Role | null },
   ): Promise<void> {
     const act = { action, actor: { type: 'OPERATOR' }, target: { type: 'PERSON', id } } as const;

@@ -1,4 +1,4 @@
-export { JSON_RESPONSE, type JsonMediaType } from './body/json-body';
+export { JSON_RESPONSE, type JsonMediaType, sentMembers } from './body/json-body';
 export { FORM_MEDIA_TYPE, readForm } from './body/form-body';
 export { entityTagOf, ifMatch, refuseIfMatch } from './entity-tag';
 export { prefersPage } from './prefers-page';

@@ -1,5 +1,5 @@
 import { type AssetId, InputFaults, type Place, assetId } from '#libs/kernel';
-import type { JsonMediaType } from '#libs/platform/http';
+import { type JsonMediaType, sentMembers } from '#libs/platform/http';
 import type { SentPatch } from '../domain/asset-patch';
 import type { BulkUpdate, BulkUpdateSummary, FailedUpdate, SentUpdate } from '../domain/bulk-update';
 import type { AssetMetadataPatchDto } from './asset-patch.dto';
@@ -53,17 +53,13 @@ function toEqualUpdates({ ids, patch }: BulkUpdateDto, mediaType: JsonMediaType,
 }
 
 function toPatch(sent: AssetMetadataPatchDto, mediaType: JsonMediaType, place: Place, faults: InputFaults): SentPatch {
-  const { ownerEmail, tags, ...others } = sent;
-  // In a merge patch (RFC 7396) null removes. In plain JSON many client libraries send null for unset members.
-  const isSent = <Value>(value: Value | null | undefined): value is Value | null =>
-    value !== undefined && (value !== null || mediaType === 'application/merge-patch+json');
-  if (isSent(others.ownerId) && isSent(ownerEmail)) {
+  const { ownerEmail, tags, ...others } = sentMembers(sent, mediaType);
+  if (others.ownerId !== undefined && ownerEmail !== undefined) {
     faults.addMember([...place, 'ownerEmail'], 'format', 'and ownerId must not be sent together.');
   }
-  const fields = Object.fromEntries(Object.entries(others).filter(([, value]) => isSent(value))) as SentPatch;
   return {
-    ...fields,
-    ...(isSent(ownerEmail) && (ownerEmail === null ? { ownerId: null } : { ownerEmail })),
-    ...(isSent(tags) && { tags: (tags ?? []).map(({ key }) => key) }),
+    ...(others as SentPatch),
+    ...(ownerEmail !== undefined && (ownerEmail === null ? { ownerId: null } : { ownerEmail })),
+    ...(tags !== undefined && { tags: (tags ?? []).map(({ key }) => key) }),
   };
 }

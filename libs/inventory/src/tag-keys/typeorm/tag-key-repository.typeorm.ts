@@ -115,7 +115,12 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     });
   }
 
-  private async record(manager: EntityManager, workspaceId: WorkspaceId, action: string, key: string): Promise<void> {
+  private async record(
+    manager: EntityManager,
+    workspaceId: WorkspaceId,
+    action: AuditAct['action'],
+    key: string,
+  ): Promise<void> {
     const act: AuditAct = { action, actor: { type: 'OPERATOR' }, target: { type: 'TAG_KEY', id: key } };
     await this.audit.record(workspaceId, act, (text, values) => manager.query(text, values));
   }

@@ -13,6 +13,16 @@ export interface JsonBody {
   readonly value: unknown;
 }
 
+/**
+ * Returns the members of a patch that the client means. In a merge patch (RFC 7396) null clears. In plain JSON many client
+ * libraries send null for unset members, so there null is like absent.
+ */
+export function sentMembers<Body extends object>(body: Body, mediaType: JsonMediaType): Partial<Body> {
+  const isSent = (value: unknown): boolean =>
+    value !== undefined && (value !== null || mediaType === 'application/merge-patch+json');
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => isSent(value))) as Partial<Body>;
+}
+
 const MAX_DEPTH = 16;
 
 /**
