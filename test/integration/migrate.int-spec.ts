@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { DatabaseProbe, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
-import { ReadinessWatch } from '#libs/platform/process';
+import { ReadinessWatch } from '../../libs/platform/src/process/readiness';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
 describe('Migrations', () => {

@@ -1,4 +1,3 @@
-export { MANAGEMENT_IN_FLIGHT_MS, NOTICE_MS, ServedConnections, onStopSignal } from './graceful-stop';
-export { listen, reasonOfFailedStart } from './listen';
-export { createManagementServer } from './management-server';
-export { ReadinessWatch } from './readiness';
+export { NOTICE_MS } from './graceful-stop';
+export { reasonOfFailedStart } from './listen';
+export { serve } from './serve';
