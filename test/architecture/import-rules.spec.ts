@@ -30,6 +30,7 @@ const versions = (names: readonly string[]) => Object.fromEntries(names.map((nam
 /** From the lowest layer to the highest. */
 const PLATFORM_LADDER = [
   ...[
+    'charts',
     'background',
     'config',
     'keys',

@@ -66,7 +66,7 @@ describe('A guide rendered from Markdown', () => {
   it('draws a trend from its days and numbers', () => {
     const { html } = renderGuide('# T\n\n```trend Owned < all\n2026-11-01,0\n2026-11-02,40\n```\n', 'docs/errors.md');
 
-    expect(html).toContain('<polyline points="36.0,164.0 604.0,36.0"');
+    expect(html).toContain('<polyline points="44.0,168.0 632.0,12.0"');
     expect(html).toContain('aria-label="Owned &lt; all"');
     for (const shown of ['2026-11-01', '2026-11-02', '>40<', '>0<']) expect(html).toContain(shown);
   });
