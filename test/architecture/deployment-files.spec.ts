@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { loadSettings, settingsSchema } from '#libs/platform/config';
 import { NOTICE_MS } from '#libs/platform/process';
+import { loadConsoleSettings } from '../../apps/console/src/console-settings';
 import { GUIDES } from '../../libs/docs-site/src/guides/guide-list';
 import {
   type Tree,
@@ -25,19 +26,34 @@ const pods = [
   ...[...ofKind('Deployment'), ...ofKind('Job')].flatMap((one) => at(one, 'spec.template.spec')),
   ...ofKind('CronJob').flatMap((one) => at(one, 'spec.jobTemplate.spec.template.spec')),
 ];
-const secretsOfExample = yaml['docker/kubernetes/secrets.example.yaml'] ?? [];
+const secretsOfExample = ['', 'console/'].flatMap(
+  (folder) => yaml[`docker/kubernetes/${folder}secrets.example.yaml`] ?? [],
+);
+const settingsNamed = (name: string) =>
+  ofKind('ConfigMap')
+    .filter((one) => at(one, 'metadata.name')[0] === name)
+    .flatMap((one) => at(one, 'data'))[0] as Record<string, string>;
 const dockerfile = textOf('docker/Dockerfile');
 
 const isSetting = (name: string): boolean =>
-  name in settingsSchema.shape || ['DATABASE_URL_FILE', 'MIGRATION_DATABASE_URL_FILE', 'REDIS_URL_FILE'].includes(name);
+  name in settingsSchema.shape ||
+  [...['DATABASE_URL_FILE', 'MIGRATION_DATABASE_URL_FILE', 'REDIS_URL_FILE'], 'CONSOLE_DATABASE_URL_FILE'].includes(
+    name,
+  );
 /** The settings as an instance in the image would read them, with all secret files present. */
 function settingsFrom(environment: Readonly<Record<string, string>>): ReturnType<typeof loadSettings> {
-  const urls = { DATABASE_URL_FILE: 'postgres://a@b/c', REDIS_URL_FILE: 'redis://a' };
+  return loadSettings(inTheImage(environment));
+}
+function inTheImage(environment: Readonly<Record<string, string>>): Record<string, string> {
+  const urls = {
+    ...{ DATABASE_URL_FILE: 'postgres://a@b/c', CONSOLE_DATABASE_URL_FILE: 'postgres://a@b/c' },
+    REDIS_URL_FILE: 'redis://a',
+  };
   const values = Object.entries(environment).map(([name, value]) =>
     name in urls ? [name.replace(/_FILE$/, ''), urls[name as keyof typeof urls]] : [name, value],
   );
   const given = Object.fromEntries(values) as Record<string, string>;
-  return loadSettings({ NODE_ENV: 'production', HOST: '0.0.0.0', ...given });
+  return { NODE_ENV: 'production', HOST: '0.0.0.0', CONSOLE_HOST: '0.0.0.0', ...given };
 }
 
 describe('The image', () => {
@@ -94,12 +110,26 @@ describe('The files of a host', () => {
     expect(Object.keys(example).filter((name) => name in environmentOf(ports.replaceAll(' ', '\n')))).toEqual([]);
   });
 
-  it('start in systemd as docs/production.md starts them', () => {
+  it('have a console whose settings production accepts, where the proxy looks for it', async () => {
+    const settings = environmentOf(textOf('docker/console.env.example'));
+    expect(Object.keys(settings).filter((name) => !isSetting(name))).toEqual([]);
+    await expect(loadConsoleSettings(settings)).resolves.toMatchObject({
+      production: true,
+      trustedProxies: ['loopback'],
+    });
+    expect(host).toContain(
+      `server console1 127.0.0.1:${settings['CONSOLE_PORT']} port ${settings['CONSOLE_MANAGEMENT_PORT']} cookie 1`,
+    );
+    for (const name of ['BASE_URL', 'REDIS_URL', 'TRUST_PROXY']) expect(settings[name]).toBe(example[name]);
+  });
+
+  it.each(['compliance-api@', 'compliance-console'])('start %s in systemd as docs/production.md starts it', (name) => {
     const page = textOf('docs/production.md');
+    const unit = textOf(`docker/systemd/${name}.service`);
     const [, program = ''] = /^ExecStart=\S*\/(node .*)$/m.exec(unit) ?? [];
     const [, file = ''] = /^EnvironmentFile=(.*)$/m.exec(unit) ?? [];
     const [, user = ''] = /^User=(.*)$/m.exec(unit) ?? [];
-    expect(page).toContain(`runuser -u ${user} -- ${program.replace('node', `node --env-file=${file}`)}"`);
+    expect(page).toContain(`runuser -u ${user} -- ${program.replace('node', `node --env-file=${file}`)}`);
     expect(unit).toMatch(/^TimeoutStopSec=40$/m);
   });
 
@@ -115,14 +145,22 @@ describe('The files of a host', () => {
     expect(only(host, compose)).toEqual([
       ...['user haproxy', 'group haproxy', 'setenv BASE_URL https://api.example.com'],
       'bind :443 ssl crt /etc/haproxy/api.pem alpn http/1.1',
+      'use_backend consoles if { req.hdr(Host) -i console.example.com }',
       ...['default-server check inter 1s fall 2 rise 1'],
       ...['server instance1 127.0.0.1:3001 port 9091', 'server instance2 127.0.0.1:3002 port 9092'],
+      'cookie console_instance insert indirect nocache httponly secure attr SameSite=Lax',
+      ...['default-server check inter 1s fall 2 rise 1', 'server console1 127.0.0.1:3101 port 9191 cookie 1'],
     ]);
     expect(only(compose, host)).toEqual([
       'setenv BASE_URL http://localhost:3000',
-      ...['resolvers containers', 'nameserver dns 127.0.0.11:53', 'hold valid 2s', 'bind :3000'],
+      ...['resolvers containers', 'nameserver dns 127.0.0.11:53', 'hold valid 2s', 'bind :3000', 'bind :3002'],
+      'use_backend consoles if { dst_port 3002 }',
       'default-server check port 9090 inter 1s fall 2 rise 1 resolvers containers init-addr none',
       'server-template instance 4 api:3000',
+      'cookie console_instance insert indirect nocache httponly dynamic attr SameSite=Lax',
+      'dynamic-cookie-key compliance-console',
+      'default-server check port 9091 inter 1s fall 2 rise 1 resolvers containers init-addr none',
+      'server-template console 2 console:3001',
     ]);
     // The order of rules matters.
     expect(common(host, compose)).toEqual(common(compose, host));
@@ -149,6 +187,25 @@ describe('compose.yaml', () => {
     expect(names.filter((name) => !isSetting(name))).toEqual([]);
     expect(settingsFrom(environment).replicas).toBe(at(compose, 'services.api.deploy.replicas')[0]);
     expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
+  });
+
+  it('gives the console valid settings, no owner, no password of the API and no key that signs', async () => {
+    const [service] = at(compose, 'services.console');
+    const given = at(service, 'environment')[0] as Record<string, string>;
+    expect(Object.keys(given).filter((name) => !isSetting(name))).toEqual([]);
+    expect([at(service, 'env_file'), given['DATABASE_URL'], given['MIGRATION_DATABASE_URL']]).toEqual([
+      ...[[], undefined, undefined],
+    ]);
+    const named = Object.entries(given).map(([name, value]) => [name, value.replace('${CONSOLE_OIDC_', 'https://')]);
+    const oidc = { CONSOLE_OIDC_ISSUER: 'https://id.example.com', CONSOLE_OIDC_CLIENT_ID: 'console' };
+    const settings = await loadConsoleSettings({ ...(Object.fromEntries(named) as Record<string, string>), ...oidc });
+    expect(settings.console.url).toBe('http://localhost:3002');
+    expect(at(compose, 'services.proxy.ports.*')).toContain('127.0.0.1:3002:3002');
+    expect(at(service, 'volumes.*')).toEqual(['console-keys:/keys:ro']);
+    expect(at(compose, 'services.console-keys.command.*')).toEqual([
+      ...['sh', '-c'],
+      'mkdir -p /keys/signing && cp /api-keys/signing/*.cursor.key /keys/signing && cp /api-keys/pepper /api-keys/audit /keys',
+    ]);
   });
 
   it('mounts only files that exist', () => {
@@ -185,7 +242,7 @@ describe('compose.yaml', () => {
 
 describe('The Kubernetes manifests', () => {
   it('are all applied except the examples', () => {
-    for (const folder of ['docker/kubernetes', 'docker/kubernetes/operators', 'docker/kubernetes/monitoring']) {
+    for (const folder of ['', '/operators', '/monitoring', '/console'].map((name) => `docker/kubernetes${name}`)) {
       const [kustomization] = yaml[`${folder}/kustomization.yaml`] ?? [];
       const applied = at(kustomization, 'resources.*').map(String);
       const present = deploymentFiles
@@ -195,10 +252,10 @@ describe('The Kubernetes manifests', () => {
       expect(applied.sort()).toEqual(present.sort());
       expect(at(kustomization, 'namespace')).toEqual(['compliance']);
     }
-    const images = ['kustomization.yaml', 'operators/kustomization.yaml'].map((name) =>
-      at(yaml[`docker/kubernetes/${name}`]?.[0], 'images'),
+    const images = ['', 'operators/', 'console/'].map((folder) =>
+      at(yaml[`docker/kubernetes/${folder}kustomization.yaml`]?.[0], 'images'),
     );
-    expect(images[0]).toEqual(images[1]);
+    expect(images).toEqual(images.map(() => images[0]));
     const kinds = kubernetes.flatMap((one) => at(one, 'kind'));
     expect(kinds).toEqual(
       expect.arrayContaining([
@@ -212,33 +269,58 @@ describe('The Kubernetes manifests', () => {
     );
   });
 
-  it('use only settings that exist, with valid values', () => {
-    const settings = ofKind('ConfigMap').flatMap((one) => at(one, 'data'))[0] as Record<string, string>;
+  it('use only settings that exist, with valid values', async () => {
+    const [settings, ofConsole] = [settingsNamed('compliance-api'), settingsNamed('compliance-console')];
     const further = pods.flatMap((pod) => at(pod, 'containers.*.env.*.name')).map(String);
-    expect([...Object.keys(settings), ...further].filter((name) => !isSetting(name))).toEqual([]);
+    const names = [...Object.keys(settings), ...Object.keys(ofConsole), ...further];
+    expect(names.filter((name) => !isSetting(name))).toEqual([]);
+    await expect(loadConsoleSettings(inTheImage(ofConsole))).resolves.toMatchObject({
+      ...{ production: true, baseUrl: settings['BASE_URL'] },
+      console: { host: '0.0.0.0', managementHost: '0.0.0.0' },
+    });
     expect(settingsFrom(settings).replicas).toBe(at(ofKind('HorizontalPodAutoscaler')[0], 'spec.minReplicas')[0]);
   });
 
   it('let only Prometheus reach instances that are not ready', () => {
     const services = ofKind('Service').map((one) => [at(one, 'spec.ports.*.targetPort'), at(one, 'spec')[0]] as const);
     const open = services.filter(([, spec]) => at(spec, 'publishNotReadyAddresses')[0] === true);
-    expect(open.map(([ports]) => ports)).toEqual([['management']]);
+    expect(open.map(([ports]) => ports)).toEqual([['management'], ['management']]);
   });
 
   it('mount only secrets of the example, where the settings look for them', () => {
     const known = secretsOfExample.flatMap((secret) => at(secret, 'metadata.name'));
     const mounted = pods.flatMap((pod) => at(pod, 'volumes.*.secret.secretName'));
     expect([...new Set(mounted)].sort()).toEqual([...known].sort());
-    const settings = ofKind('ConfigMap')
-      .flatMap((one) => at(one, 'data.*'))
-      .map(String);
-    const places = at(pods[0], 'containers.*.volumeMounts.*.mountPath').map(String);
-    const files = settings.filter((value) => value.startsWith('/'));
-    expect(files.filter((file) => !places.some((place) => file === place || file.startsWith(`${place}/`)))).toEqual([]);
+    for (const name of ['compliance-api', 'compliance-console']) {
+      const uses = (pod: Tree) => at(pod, 'containers.*.envFrom.*.configMapRef.name')[0] === name;
+      const places = at(pods.find(uses), 'containers.*.volumeMounts.*.mountPath').map(String);
+      const files = Object.values(settingsNamed(name)).filter((value) => value.startsWith('/'));
+      expect(files.length).toBeGreaterThan(3);
+      expect(files.filter((file) => !places.some((place) => file === place || file.startsWith(`${place}/`)))).toEqual(
+        [],
+      );
+    }
+  });
+
+  it('give the console no key that signs, no role but its own, and its own network policy', () => {
+    const [pod] = pods.filter((one) => at(one, 'containers.*.name')[0] === 'console');
+    expect(at(pod, 'volumes.*.secret.secretName').sort()).toEqual([
+      ...['compliance-console-database', 'compliance-console-issuer', 'compliance-cursor-keys', 'compliance-keys'],
+      'compliance-redis',
+    ]);
+    const cursorKeys = secretsOfExample.find((one) => at(one, 'metadata.name')[0] === 'compliance-cursor-keys');
+    expect(
+      Object.keys(at(cursorKeys, 'stringData')[0] as object).filter((name) => !name.endsWith('.cursor.key')),
+    ).toEqual([]);
+    const policy = ofKind('NetworkPolicy').find((one) => at(one, 'metadata.name')[0] === 'compliance-console');
+    const [deployment] = ofKind('Deployment').filter((one) => at(one, 'metadata.name')[0] === 'compliance-console');
+    expect(at(policy, 'spec.podSelector.matchLabels')).toEqual(at(deployment, 'spec.template.metadata.labels'));
+    expect(at(policy, 'spec.ingress.*.ports.*.port')).toEqual(['http', 'management']);
+    expect(at(policy, 'spec.egress.*.ports.*.port')).toEqual([53, 53, 5432, 6379, 443]);
   });
 
   it('meet the restricted pod security standard', () => {
-    expect(pods).toHaveLength(5);
+    expect(pods).toHaveLength(6);
     for (const pod of pods) {
       expect(at(pod, 'securityContext')[0]).toMatchObject({
         runAsNonRoot: true,
@@ -253,16 +335,17 @@ describe('The Kubernetes manifests', () => {
   });
 
   it('probe readiness and liveness on the management port, and allow time for a shutdown', () => {
-    const [pod] = ofKind('Deployment').flatMap((one) => at(one, 'spec.template.spec'));
-    const probes = ['readinessProbe', 'livenessProbe'].flatMap((probe) => at(pod, `containers.*.${probe}`));
-    expect(probes.flatMap((probe) => at(probe, 'httpGet'))).toEqual([
-      { path: '/readyz', port: 'management' },
-      { path: '/livez', port: 'management' },
-    ]);
-    const [period, failures] = ['periodSeconds', 'failureThreshold'].map((name) => Number(at(probes[0], name)[0]));
-    expect(Number(period) * Number(failures) * 1_000).toBeLessThan(NOTICE_MS);
-    expect(at(pod, 'terminationGracePeriodSeconds')).toEqual([40]);
-    expect(everywhere(pod as Tree, 'preStop')).toEqual([]);
+    for (const pod of ofKind('Deployment').flatMap((one) => at(one, 'spec.template.spec'))) {
+      const probes = ['readinessProbe', 'livenessProbe'].flatMap((probe) => at(pod, `containers.*.${probe}`));
+      expect(probes.flatMap((probe) => at(probe, 'httpGet'))).toEqual([
+        { path: '/readyz', port: 'management' },
+        { path: '/livez', port: 'management' },
+      ]);
+      const [period, failures] = ['periodSeconds', 'failureThreshold'].map((name) => Number(at(probes[0], name)[0]));
+      expect(Number(period) * Number(failures) * 1_000).toBeLessThan(NOTICE_MS);
+      expect(at(pod, 'terminationGracePeriodSeconds')).toEqual([40]);
+      expect(everywhere(pod, 'preStop')).toEqual([]);
+    }
   });
 });
 

@@ -89,7 +89,8 @@ describe('docs/', () => {
 
   it('says what the image sets', () => {
     const image = readFileSync(join(root, 'docker/Dockerfile'), 'utf8');
-    const { imageDefault } = meaningOf('HOST');
-    expect(image).toContain(` HOST=${imageDefault}\n`);
+    for (const name of ['HOST', 'CONSOLE_HOST'] as const) {
+      expect(image).toMatch(new RegExp(`^ENV .* ${name}=${meaningOf(name).imageDefault}(?: |$)`, 'm'));
+    }
   });
 });

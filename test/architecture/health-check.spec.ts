@@ -20,8 +20,8 @@ describe('The health check of the image', () => {
     await once(server, 'listening');
     return String((server.address() as AddressInfo).port);
   };
-  const outcome = async (environment: Record<string, string>): Promise<number | null> => {
-    const child = spawn(process.execPath, [join(root, 'docker/healthcheck.mjs')], { env: environment });
+  const outcome = async (environment: Record<string, string>, ...words: string[]): Promise<number | null> => {
+    const child = spawn(process.execPath, [join(root, 'docker/healthcheck.mjs'), ...words], { env: environment });
     const [code] = (await once(child, 'exit')) as [number | null];
     return code;
   };
@@ -31,6 +31,8 @@ describe('The health check of the image', () => {
     expect(await outcome({ MANAGEMENT_PORT: everywhere, MANAGEMENT_HOST: '0.0.0.0', PORT: '' })).toBe(0);
     const elsewhere = await serving('127.0.0.2', '/livez');
     expect(await outcome({ MANAGEMENT_PORT: elsewhere, MANAGEMENT_HOST: '127.0.0.2' })).toBe(0);
+    const ofConsole = { CONSOLE_MANAGEMENT_PORT: everywhere, CONSOLE_MANAGEMENT_HOST: '0.0.0.0', MANAGEMENT_PORT: '1' };
+    expect([await outcome(ofConsole, 'console'), await outcome(ofConsole)]).toEqual([0, 1]);
     const unmanaged = await serving('127.0.0.2', '/v1/health');
     expect(await outcome({ MANAGEMENT_PORT: '0', PORT: unmanaged, HOST: '127.0.0.2' })).toBe(0);
   });

@@ -108,11 +108,16 @@ describe('The manifests for Prometheus', () => {
 });
 
 describe('The example of an ingress', () => {
-  it('leads to the port for clients of the service', () => {
-    const ingress = under('ingress.example.yaml')[0]?.[1];
-    const [service] = under('service.yaml').map(([, one]) => one);
+  it.each(['', 'console/'])('leads to the port for clients of the service: %sservice.yaml', (folder) => {
+    const ingress = under(`${folder}ingress.example.yaml`)[0]?.[1];
+    const [service] = under(`${folder}service.yaml`).map(([, one]) => one);
     const backend = at(ingress, 'spec.rules.*.http.paths.*.backend.service');
     expect(backend.flatMap((one) => at(one, 'name'))).toEqual(at(service, 'metadata.name'));
     expect(backend.flatMap((one) => at(one, 'port.name'))).toEqual(at(service, 'spec.ports.*.name'));
+  });
+
+  it('of the console leads a browser to the same instance again, with the cookie of HAProxy', () => {
+    const [annotations = {}] = at(under('console/ingress.example.yaml')[0]?.[1], 'metadata.annotations');
+    expect(Object.values(annotations as object).filter((value) => value === 'console_instance')).toHaveLength(3);
   });
 });

@@ -8,7 +8,16 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
@@ -19,7 +28,10 @@ import { RedisProcess } from '../support/redis-process';
 import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
 
 const ROOT = join(__dirname, '../..');
-const FILES = ['docker/production.env.example', 'docker/haproxy/host.cfg', 'docker/haproxy/malformed.http'];
+const FILES = [
+  ...['docker/production.env.example', 'docker/console.env.example'],
+  ...['docker/haproxy/host.cfg', 'docker/haproxy/malformed.http'],
+];
 /** Stands between the outputs of two blocks. */
 const BETWEEN = '--- next block ---\n';
 const BLOCKS = examplesOf('production.md').filter(({ name }) => name !== null);
@@ -81,14 +93,14 @@ describe('docs/production.md', () => {
     const client = new Client({ connectionString: server.superuserUrl });
     await client.connect();
     await client.query('DROP DATABASE compliance');
-    await client.query('DROP ROLE compliance_owner, compliance_api');
+    await client.query('DROP ROLE compliance_owner, compliance_api, compliance_console');
     await client.end();
     return server;
   }
 
   /** Returns what stands in the test for the words of the page. */
   async function substitutesOfTheTest(): Promise<Record<string, string>> {
-    const ports = ['443', '3001', '3002', '9091', '9092'].map(
+    const ports = ['443', '3001', '3002', '3101', '9091', '9092', '9191'].map(
       async (port) => [port, String(await freePort())] as const,
     );
     return {
@@ -105,7 +117,8 @@ describe('docs/production.md', () => {
 
   /** Makes what the first block of the page makes on a real host. */
   function prepare(): void {
-    for (const place of ['bin', 'etc/compliance/keys', 'etc/haproxy']) mkdirSync(file(place), { recursive: true });
+    for (const place of ['bin', 'etc/compliance/keys', 'etc/compliance-console/keys/signing', 'etc/haproxy'])
+      mkdirSync(file(place), { recursive: true });
     symlinkSync(join(ROOT, 'dist'), file('dist'));
     for (const path of FILES) {
       const text = substituted(readFileSync(join(ROOT, path), 'utf8'));
@@ -124,7 +137,7 @@ exec "$@"
   }
 
   it('has blocks that all succeed, one after the other', () => {
-    const logs = ['api-1.log', 'api-2.log', 'haproxy.log'].map((name) => {
+    const logs = ['api-1.log', 'api-2.log', 'haproxy.log', 'console.log'].map((name) => {
       try {
         return readFileSync(file(name), 'utf8');
       } catch {
@@ -157,7 +170,9 @@ exec "$@"
   });
 
   it('has a proxy that accepts its configuration without a warning', () => {
-    expect(`${outputs['proxy']}${readFileSync(file('haproxy.log'), 'utf8')}`).not.toMatch(/WARNING|ALERT/);
+    const said = `${outputs['proxy']}${readFileSync(file('haproxy.log'), 'utf8')}`;
+    // The console does not run yet.
+    expect(said.replace(/^.*consoles.*$/gm, '')).not.toMatch(/WARNING|ALERT/);
     expect(errors).not.toMatch(/WARNING|ALERT/);
     expect(readFileSync(file('etc/haproxy/malformed.http'), 'utf8')).toContain(
       '"type":"https://api.example.com/problems/',
@@ -167,5 +182,24 @@ exec "$@"
   it('ends with a response of the API over TLS', () => {
     const { results } = JSON.parse(outputs['request'] ?? '') as { results: { name: string }[] };
     expect(results.map(({ name }) => name)).toEqual(['Badge printer']);
+  });
+
+  it('starts a console that is ready, and that the proxy reaches by its name', () => {
+    const [said = '', page = ''] = (outputs['console'] ?? '').split(/(?=<!doctype html>)/i);
+    expect(said).toContain('"status":"ok","checks":{"postgres":"ok","migrations":"ok","redis":"ok"');
+    expect(page).toContain('<h1>Sign in</h1>');
+    expect(page).toContain('href="/sign-in/start"');
+  });
+
+  it('gives the console neither a key that signs nor the API’s password', () => {
+    const keys = readdirSync(file('etc/compliance-console/keys/signing'));
+    expect(keys.filter((name) => !name.endsWith('.cursor.key'))).toEqual([]);
+    expect(keys).toHaveLength(1);
+    const settings = readFileSync(file('etc/compliance-console/console.env'), 'utf8');
+    expect(settings).not.toMatch(/compliance_api|compliance_owner|_PASSWORD/);
+    const modes = ['console.env', 'keys/pepper', 'keys/oidc'].map((name) => {
+      return statSync(file(`etc/compliance-console/${name}`)).mode & 0o777;
+    });
+    expect(modes).toEqual([0o640, 0o640, 0o640]);
   });
 });

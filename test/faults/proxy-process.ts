@@ -100,6 +100,9 @@ export function shippedConfiguration(port: number, statisticsPort: number, upstr
   return `${shipped
     .replace(/^resolvers .*\n(?: .*\n)+/m, '')
     .replace(/^ +log stdout .*\n/m, '')
+    // The console has tests of its own.
+    .replace(/^ +(?:bind :3002|use_backend consoles .*)\n/gm, '')
+    .replace(/^backend consoles\n(?: .*\n?)+/m, '')
     .replace('default-path config', `default-path origin ${directory}`)
     .replace(/bind :\d+/, `bind 127.0.0.1:${port}`)
     .replace(/ port \d+(.*) resolvers containers init-addr none/, '$1')

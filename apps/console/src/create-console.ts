@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { type Settings } from '#libs/platform/config';
 import { trustProxies } from '#libs/platform/http/server';
-import { assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
+import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import { ProcessLogger } from '#libs/platform/observability';
 import express, { type Express } from 'express';
 import type { Logger } from 'pino';
@@ -15,7 +15,7 @@ const MAX_FORM = '64kb';
 
 /** Creates the configured console, not yet listening. `main.ts` and every test use it. */
 export async function createConsole(settings: Settings, log: Logger): Promise<NestExpressApplication> {
-  if (!settings.production) await makeMissingKeys(settings, secretFiles);
+  if (!settings.production) await makeMissingKeys(settings, secretFiles, [CURSOR_KEYS]);
   assertKeysReadable(settings, secretFiles);
   const server = express();
   for (const off of ['x-powered-by', 'etag']) server.disable(off);

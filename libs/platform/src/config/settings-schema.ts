@@ -196,7 +196,7 @@ export const settingsSchema = z.object({
     .default('.local')
     .register(meanings, { meaning: "directory of the embedded Postgres, generated keys and the demo's credentials" }),
   CONSOLE_PORT: port.default(3001).register(meanings, { meaning: 'port of the [console](console.md)' }),
-  CONSOLE_HOST: text.default('127.0.0.1').register(meanings, { meaning: 'address of the console’s listener' }),
+  CONSOLE_HOST: text.default('127.0.0.1').register(meanings, { meaning: 'its address', imageDefault: '0.0.0.0' }),
   CONSOLE_URL: origin.optional().register(meanings, {
     meaning: 'address of the console for browsers; https when `NODE_ENV=production`',
     derivedDefault: '`http://127.0.0.1:CONSOLE_PORT`',

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { type Settings, SettingsInvalid } from '../config/settings';
 import { makeFirstKey } from './key-files';
-import { KEY_KINDS } from './key-kinds';
+import { KEY_KINDS, type KeyKind } from './key-kinds';
 import { KeysUnusable } from './key-rotation';
 import { type SecretFile, makeSecret, readNamed, readSecret } from './secret-files';
 
@@ -9,10 +9,14 @@ import { type SecretFile, makeSecret, readNamed, readSecret } from './secret-fil
  * Creates missing keys at the configured paths. Of several processes that start together exactly one creates each key.
  * Returns the paths that this call created, or added a key to.
  */
-export async function makeMissingKeys(settings: Settings, secretFiles: readonly SecretFile[]): Promise<string[]> {
+export async function makeMissingKeys(
+  settings: Settings,
+  secretFiles: readonly SecretFile[],
+  kinds: readonly KeyKind<unknown>[] = Object.values(KEY_KINDS),
+): Promise<string[]> {
   const made = new Set<string>();
   const { signingKeysDir } = settings;
-  for (const kind of Object.values(KEY_KINDS)) if (await makeFirstKey(kind, signingKeysDir)) made.add(signingKeysDir);
+  for (const kind of kinds) if (await makeFirstKey(kind, signingKeysDir)) made.add(signingKeysDir);
   for (const file of secretFiles) if (makeSecret(file, settings)) made.add(file.path(settings));
   return [...made];
 }
