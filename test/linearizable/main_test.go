@@ -52,6 +52,11 @@ func TestJudge(t *testing.T) {
 			{"subject":"t","kind":"issue","value":"2","status":200,"call":20,"return":30}
 			{"subject":"t","kind":"use","value":"1","status":401,"call":31,"return":32}
 			{"subject":"t","kind":"use","value":"2","status":200,"call":31,"return":32}`},
+		"the old token is accepted until the new one is there": {history: `
+			{"subject":"t","kind":"issue","value":"1","status":200,"call":0,"return":10}
+			{"subject":"t","kind":"issue","value":"2","status":200,"call":20,"return":30}
+			{"subject":"t","kind":"use","value":"1","status":401,"call":21,"return":22}
+			{"subject":"t","kind":"use","value":"1","status":200,"call":23,"return":24}`},
 		"the old token is accepted": {refused: true, history: `
 			{"subject":"t","kind":"issue","value":"1","status":200,"call":0,"return":10}
 			{"subject":"t","kind":"issue","value":"2","status":200,"call":20,"return":30}

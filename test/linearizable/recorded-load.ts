@@ -19,6 +19,10 @@ const ASSETS = 5;
 /** Every tenth writer gives up after its first attempt, so that it never learns whether the update happened. */
 const GIVES_UP = 10;
 const FAILED_PAUSE_MS = 50;
+/** Each unanswered operation doubles the judge's work. */
+const UNANSWERED_PAUSE_MS = 1_000;
+/** The connection was refused, so nothing was sent. */
+const NOT_SENT = 'ECONNREFUSED';
 
 /** Two clients that read and write the same assets, and an application that gets new tokens. */
 export class RecordedLoad {
@@ -122,6 +126,7 @@ export class RecordedLoad {
     const client = this.setting.client();
     const attempt =
       n % GIVES_UP === 0 ? await client.attempt(operation, this.origin(n)) : await client.settle(operation, n);
+    if (attempt.kind === 'lost' && attempt.reason === NOT_SENT) return false;
     const settled = attempt.kind === 'response' && !mayBeRepeated(attempt) ? attempt : null;
     if (settled?.status === 200) this.lastWrite = Math.max(this.lastWrite, now());
     for (const subject of operation.assets) {
@@ -135,11 +140,13 @@ export class RecordedLoad {
 
   private async issue(n: number, holder: ClientApplication, tokens: string[]): Promise<boolean> {
     const call = now();
-    const { accessToken, status } = await holder.issue(this.origin(n));
+    const { accessToken, status, word } = await holder.issue(this.origin(n));
+    if (word.endsWith(NOT_SENT)) return false;
     const isAnswered = status !== null && status !== 503;
-    const value = accessToken === null ? `unknown ${n}` : nameOf(accessToken);
+    const value = accessToken === null ? 'unknown' : nameOf(accessToken);
     this.recorder.heard({ subject: holder.name, kind: 'issue', value, status: isAnswered ? status : 0, call });
     if (accessToken !== null) tokens.push(accessToken);
+    if (!isAnswered) await delay(UNANSWERED_PAUSE_MS);
     return isAnswered;
   }
 
