@@ -71,6 +71,28 @@ describe('Files of an import', () => {
     expect(await valuesOf(content, name)).toEqual([NEEDS_A_MAP]);
   });
 
+  it.each([
+    ['half of a pair', [...Buffer.from('é', 'utf16le'), 0x3d, 0xd8], 'LE'],
+    ['half of a pair', [0xd8, 0x3d, 0, 0x61], 'BE'],
+  ])('in UTF-16 with %s have a bad row, which is not mended unseen: %j', async (_, bad, order) => {
+    const [before, after] = [
+      utf16(`categoryKey,externalId,name\n${'CUSTOM,c-0,x'}\nCUSTOM,c-`),
+      utf16(`,y\nCUSTOM,c-2,z\n`),
+    ];
+    if (order === 'BE') [before, after].map((part) => part.swap16());
+    const content = Buffer.concat([before, Buffer.from(bad), after.subarray(2)]);
+
+    expect(await valuesOf(content)).toEqual([
+      { categoryKey: 'CUSTOM', externalId: 'c-0', name: 'x' },
+      'The row is not UTF-8.',
+      { categoryKey: 'CUSTOM', externalId: 'c-2', name: 'z' },
+    ]);
+  });
+
+  it('in UTF-16 that break off within a character have a bad row', async () => {
+    expect(await valuesOf(utf16(ROWS.trim()).subarray(0, -1))).toEqual([PRINTER, 'The row is not UTF-8.']);
+  });
+
   it('stay lines when some of them are bad', async () => {
     const bad = 'The line is not JSON.';
     expect(await valuesOf(`{"id":\n${LINES}`, 'a.ndjson')).toEqual([bad, PRINTER, PRINTER]);

@@ -4,8 +4,18 @@ import { readAhead } from './read-ahead';
 
 const BYTE_ORDER_MARK_BYTES = 3;
 const GZIP = Buffer.of(0x1f, 0x8b);
-const UTF8_MARK = Buffer.of(0xef, 0xbb, 0xbf);
-const UTF16_MARKS = { 'utf-16le': Buffer.of(0xff, 0xfe), 'utf-16be': Buffer.of(0xfe, 0xff) };
+const MARKS = {
+  'utf-8': Buffer.of(0xef, 0xbb, 0xbf),
+  'utf-16le': Buffer.of(0xff, 0xfe),
+  'utf-16be': Buffer.of(0xfe, 0xff),
+};
+const NOTHING = Buffer.alloc(0);
+/** Higher bytes of the first half of a surrogate pair. */
+const FIRST_HALVES = { first: 0xd8, last: 0xdb };
+/** Matches no half of a whole pair. */
+const HALF_OF_A_PAIR = /[\ud800-\udfff]/u;
+/** A byte that UTF-8 has not. */
+const NO_CHARACTER = Buffer.of(0xff);
 
 /**
  * Returns the text of a file as UTF-8 without byte order mark. Its first bytes tell gzip, and a mark tells UTF-16, as
@@ -28,22 +38,38 @@ const beginningOf = (content: AsyncIterable<Buffer>) =>
 const startsWith = (head: Buffer, mark: Buffer): boolean => head.subarray(0, mark.length).equals(mark);
 
 async function* inUtf8(head: Buffer, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for (const [encoding, mark] of Object.entries(UTF16_MARKS)) {
-    if (startsWith(head, mark)) {
-      yield* decoded(bytes, encoding);
-      return;
-    }
-  }
-  let isMarked = startsWith(head, UTF8_MARK);
+  const [encoding, mark] = Object.entries(MARKS).find(([, mark]) => startsWith(head, mark)) ?? ['utf-8', NOTHING];
+  const content = withoutMark(bytes, mark.length);
+  yield* encoding === 'utf-8' ? content : fromUtf16(content, encoding === 'utf-16be');
+}
+
+async function* withoutMark(bytes: AsyncIterable<Buffer>, length: number): AsyncGenerator<Buffer> {
+  let skipped = length;
   for await (const chunk of bytes) {
-    yield isMarked ? chunk.subarray(UTF8_MARK.length) : chunk;
-    isMarked = false;
+    yield chunk.subarray(skipped);
+    skipped = 0;
   }
 }
 
-/** The decoder leaves the mark out. */
-async function* decoded(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder(encoding);
-  for await (const chunk of bytes) yield Buffer.from(decoder.decode(chunk, { stream: true }));
-  yield Buffer.from(decoder.decode());
+async function* fromUtf16(bytes: AsyncIterable<Buffer>, isBigEndian: boolean): AsyncGenerator<Buffer> {
+  const textOf = (units: Buffer): string => (isBigEndian ? units.swap16() : units).toString('utf16le');
+  let rest = NOTHING;
+  for await (const chunk of bytes) {
+    const units = Buffer.concat([rest, chunk]);
+    const whole = units.length - (units.length % 2);
+    const highest = units[isBigEndian ? whole - 2 : whole - 1] ?? 0;
+    // The second half of a pair may be in the next chunk.
+    const end = FIRST_HALVES.first <= highest && highest <= FIRST_HALVES.last ? whole - 2 : whole;
+    rest = Buffer.from(units.subarray(end));
+    yield utf8Of(textOf(units.subarray(0, end)));
+  }
+  const isCut = rest.length % 2 === 1;
+  yield utf8Of(textOf(rest.subarray(0, isCut ? -1 : undefined)));
+  if (isCut) yield NO_CHARACTER;
+}
+
+/** Half of a pair is not mended unseen: its line is a bad one, like others with bytes that are not UTF-8. */
+function utf8Of(text: string): Buffer {
+  const parts = text.split(HALF_OF_A_PAIR).map((part) => Buffer.from(part));
+  return parts.reduce((before, part) => Buffer.concat([before, NO_CHARACTER, part]));
 }

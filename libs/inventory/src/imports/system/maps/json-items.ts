@@ -6,6 +6,9 @@ import { MAX_LINE_BYTES } from '../../domain/import-files.port';
 /** One value, such as a text, stays in memory until its end. */
 const MAX_VALUE_BYTES = 16 * MAX_LINE_BYTES;
 const AFTER_AN_OBJECT = /(?<=\})(?=[\s,\]{])/;
+/** Few levels more than any tool has. What is deeper ends JSON.stringify and expressions, which call themselves. */
+const MOST_LEVELS = 1_000;
+const TOO_DEEP = `The item has more than ${MOST_LEVELS} lists and objects within each other.`;
 const LONG_INTEGER = /^-?\d{16,}$/;
 /** Quotes, and a colon or a comma. */
 const AROUND = 3;
@@ -111,6 +114,8 @@ class ItemWalk {
   /** The position of the next value. */
   private next: number | null = 0;
   private item: Assembler | null = null;
+  /** Why the current item is forgotten. */
+  private fault: string | null = null;
   private limit: ItemLimit = ITEM_LIMIT;
   private open = 0;
   private bytes = 0;
@@ -186,6 +191,7 @@ class ItemWalk {
     this.listed = this.depths.at(-1)?.list === true;
     this.limit = this.depths.length === 0 ? this.documentLimit : ITEM_LIMIT;
     this.item = new Assembler();
+    this.fault = null;
     this.bytes = 0;
     this.assemble(token);
   }
@@ -195,13 +201,16 @@ class ItemWalk {
     if (name === 'startObject' || name === 'startArray') this.open += 1;
     else if (name === 'endObject' || name === 'endArray') this.open -= 1;
     this.bytes += typeof value === 'string' ? value.length + AROUND : 1;
-    // What is too long is forgotten at once, and followed to its end.
-    if (this.bytes > this.limit.bytes) this.item = null;
+    // What is too long or too deep is forgotten at once, and followed to its end.
+    if (this.bytes > this.limit.bytes) this.fault ??= this.limit.fault;
+    if (this.open > MOST_LEVELS) this.fault ??= TOO_DEEP;
+    if (this.fault !== null) this.item = null;
     if (name === 'numberValue' && isUnsafe(String(value))) this.item?.consume({ name: 'stringValue', value } as Token);
     else this.item?.consume(token);
     if (this.open > 0) return;
-    if (this.item === null) this.items.push({ fault: this.limit.fault, last: false });
-    else this.items.push({ item: this.item.current as unknown, bytes: this.bytes, listed: this.listed });
+    if (this.fault !== null) this.items.push({ fault: this.fault, last: false });
+    else if (this.item !== null)
+      this.items.push({ item: this.item.current as unknown, bytes: this.bytes, listed: this.listed });
     this.rest();
   }
 }

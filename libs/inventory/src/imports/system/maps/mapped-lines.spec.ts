@@ -130,6 +130,20 @@ describe('A path of items', () => {
     ]);
   });
 
+  it.each([
+    ['[', ']'],
+    ['{"a":', '}'],
+  ])('leaves out an item of very many %s, and reads the next', async (open, close) => {
+    const deep = `{"id":"deep","list":${open.repeat(100_000)}1${close.repeat(100_000)}}`;
+    const lines = await linesOf(`{"value":[${deep},{"id":"b"}]}`, { items: 'value', chunk: 65_536 });
+
+    expect(lines.map((line) => 'bytes' in line && line.bytes)).toHaveLength(2);
+    expect(lines).toMatchObject([
+      { fault: 'The item has more than 1000 lists and objects within each other.' },
+      { value: { externalId: 'b' } },
+    ]);
+  });
+
   it('ends at a value without end', async () => {
     const [fault] = await idsOf(`{"value":[{"id":"${'x'.repeat(20 * 1_048_576)}"}]}`, {
       items: 'value',
