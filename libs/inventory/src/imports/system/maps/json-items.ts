@@ -9,6 +9,8 @@ const AFTER_AN_OBJECT = /(?<=\})(?=[\s,\]{])/;
 /** Few levels more than any tool has. What is deeper ends JSON.stringify and expressions, which call themselves. */
 const MOST_LEVELS = 1_000;
 const TOO_DEEP = `The item has more than ${MOST_LEVELS} lists and objects within each other.`;
+/** The parser remembers every level, so more end the reading. */
+const MOST_LEVELS_OF_FILE = 100_000;
 const LONG_INTEGER = /^-?\d{16,}$/;
 /** Quotes, and a colon or a comma. */
 const AROUND = 3;
@@ -59,11 +61,14 @@ export async function* jsonItems(
       const items = walk.left();
       if (items.length > 0) yield items;
       if (silent > MAX_VALUE_BYTES) throw new Error(`a value is longer than ${MAX_VALUE_BYTES} bytes`);
+      if (walk.levels > MOST_LEVELS_OF_FILE) {
+        throw new Error(`it has more than ${MOST_LEVELS_OF_FILE} lists and objects within each other`);
+      }
     }
     walk.take([...tokensOf(parse(decoder.decode())), ...tokensOf(parse(none))]);
     const items = walk.left();
     if (items.length > 0) yield items;
-    if (walk.isOpen) throw new Error('it ends too early');
+    if (walk.levels > 0) throw new Error('it ends too early');
   } catch (error) {
     if (!isOfContent(error)) throw error;
     yield [
@@ -135,8 +140,9 @@ class ItemWalk {
     this.seen = this.path.length === 0;
   }
 
-  get isOpen(): boolean {
-    return this.depths.length > 0 || this.open > 0;
+  /** Lists and objects that are open. */
+  get levels(): number {
+    return this.depths.length + this.open;
   }
 
   /** The first name of the path when there are documents, and none has it. */

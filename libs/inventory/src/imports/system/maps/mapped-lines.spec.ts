@@ -144,6 +144,16 @@ describe('A path of items', () => {
     ]);
   });
 
+  it('ends at lists without end', async () => {
+    const lists = '[{"id":"a"},'.repeat(400_000);
+    const found = await idsOf(`{"value":${lists}`, { items: 'value', chunk: 65_536 });
+
+    expect(found.at(-1)).toMatch(
+      /^The file is not JSON: it has more than 100000 lists .* Nothing after this was read\.$/,
+    );
+    expect(found.length).toBeLessThan(200_000);
+  });
+
   it('ends at a value without end', async () => {
     const [fault] = await idsOf(`{"value":[{"id":"${'x'.repeat(20 * 1_048_576)}"}]}`, {
       items: 'value',
