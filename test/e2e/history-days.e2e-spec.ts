@@ -113,6 +113,27 @@ describe('The history by day', () => {
     expect(custom(await days(`${SUMMARY}?to=${day(2)}`))).toEqual(expected.slice(0, 1));
   });
 
+  it('counts the last of several changes in the last millisecond of a day', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    await describeAs(id, 'one');
+    const end = new Date(`${day(1)}T23:59:59.999Z`);
+    for (const [table, column] of [
+      ['change_set', 'changed_at'],
+      ['change_head', 'changed_at'],
+      ['history_horizon', 'begins_at'],
+    ]) {
+      const move = `UPDATE ${table} SET ${column} = $2 WHERE workspace_id = $1`;
+      await app.arrange.change(workspace, move, [workspace, end]);
+    }
+    await describeAs(id, '');
+
+    const counted = (await days(`${SUMMARY}?from=${day(1)}`)).map(({ categories }) => categories[2]);
+    expect(counted).toMatchObject([
+      { total: 1, withDescription: 1 },
+      { total: 1, withDescription: 0 },
+    ]);
+  });
+
   it('asks to come again while many days are to be written', async () => {
     await app.arrange.anAsset(workspace);
     await moveBack(4);

@@ -235,6 +235,34 @@ describe('The history', () => {
       }
     });
 
+    it('shows at the millisecond of changes what the last one of them made', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      for (const description of ['one', 'two']) await patch(id, { description });
+      const together =
+        'UPDATE change_set SET changed_at = (SELECT changed_at FROM change_head WHERE workspace_id = $1)';
+      await app.arrange.change(workspace, `${together} WHERE workspace_id = $1`, [workspace]);
+      const [newest] = (await history(`${ASSETS}/${id}`)).entries;
+
+      const asOf = newest?.validFrom as string;
+      expect((await at(`${ASSETS}/${id}`, asOf)).body['description']).toBe('two');
+      await patch(id, { description: 'three' });
+      expect((await at(`${ASSETS}/${id}`, asOf)).body['description']).toBe('two');
+    });
+
+    it('streams an inventory of which most is hidden now, or was hidden then', async () => {
+      await app.arrange.manyAssets(workspace, 4_100);
+      const before = await instant();
+      const hide = 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1 AND external_id::int BETWEEN 5 AND 4050';
+      await app.arrange.change(workspace, hide, [workspace]);
+      const after = await instant();
+
+      const namesOf = async (asOf: string): Promise<unknown[]> =>
+        (await streamed(ASSETS, `asOf=${asOf}`)).items.map((asset) => (asset as Record<string, unknown>)['externalId']);
+      const all = Array.from({ length: 4_100 }, (_, n) => String(n + 1));
+      expect(await namesOf(before)).toEqual(all);
+      expect(await namesOf(after)).toEqual([...all.slice(0, 4), ...all.slice(4_050)]);
+    });
+
     it('shows a posture as it was, and a change of it alone in both histories', async () => {
       const posture = { agent_version: '2.4.0', screen_lock_enabled: true };
       const { id, internalId } = await app.arrange.anAsset(workspace, { type: 'COMPUTER', posture });
