@@ -253,6 +253,23 @@ describe('Change feeds after operator commands', () => {
       expect(rows).toEqual([{ target_id: employee.id }]);
     });
 
+    it('erase what a change that is being committed ends', async () => {
+      const employee = await app.arrange.anEmployee(workspace);
+      await app.database.admin.query('BEGIN');
+      await rename(employee.internalId, 'Grace');
+      const erasing = admin('history', 'erase', '--employee', employee.id);
+      await someoneWaits(app.database);
+      await app.database.admin.query('COMMIT');
+      await erasing;
+
+      expect((await history(employee.id)).shown).toEqual([
+        ['Grace', 'grace@example.com'],
+        ['erased', null],
+      ]);
+      await rename(employee.internalId, 'Hopper');
+      expect((await history(employee.id)).shown[1]).toEqual(['erased', null]);
+    });
+
     it('erase the present row of an employee who is hidden, without a change', async () => {
       const employee = await app.arrange.anEmployee(workspace);
       await rename(employee.internalId, 'Grace', 1);

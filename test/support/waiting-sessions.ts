@@ -17,5 +17,9 @@ export async function endWaiting({ admin }: TestDatabase, count: number): Promis
 /** Resolves once a session waits for a lock. */
 export async function someoneWaits({ admin }: TestDatabase): Promise<void> {
   const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  while ((await admin.query(waiting)).rowCount === 0) await delay(10);
+  while ((await admin.query(waiting)).rowCount === 0) {
+    await delay(10);
+    // Within a transaction, statistics would otherwise stay unchanged.
+    await admin.query('SELECT pg_stat_clear_snapshot()');
+  }
 }
