@@ -16,13 +16,14 @@ describe('The console in a browser', () => {
   let browser: Browser;
   let slug: string;
   let asset: string;
+  let workspaceId: string;
   beforeAll(async () => {
     browser = await startBrowser();
     const database = await createTestDatabase();
     console = await startConsole({}, database);
     api = await startAppOn(database);
     const workspace = await console.aWorkspace('Acme');
-    ({ slug } = workspace);
+    ({ slug, id: workspaceId } = workspace);
     asset = (await arrangeEveryResource(api, workspace.id)).ids['/v1/inventory/assets'] ?? '';
     // A past with owners who come one by one, and computers that get better.
     await console.database.admin.query(
@@ -164,19 +165,35 @@ describe('The console in a browser', () => {
     },
   );
 
-  it('gives ticked assets an owner by the page alone', async () => {
-    const context = await browser.newContext();
-    const page = await signIn(context);
+  it.each([
+    [1280, 'light', true],
+    [400, 'dark', true],
+    [400, 'light', false],
+  ] as const)(
+    'gives ticked assets an owner by the page alone (%i pixels, %s, scripts: %s)',
+    async (width, colorScheme, javaScriptEnabled) => {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, javaScriptEnabled });
+      const page = await signIn(context);
+      await page.getByRole('link', { name: 'Inventory' }).click();
+      await page.getByLabel('Owner', { exact: true }).selectOption('missing');
+      await page.getByRole('button', { name: 'Filter' }).click();
+      for (const box of await page.getByRole('checkbox').all()) await box.check();
 
-    await page.getByRole('link', { name: 'Inventory' }).click();
-    await page.getByLabel('Owner', { exact: true }).selectOption('missing');
-    await page.getByRole('button', { name: 'Filter' }).click();
-    for (const box of await page.getByRole('checkbox').all()) await box.check();
-    await page.getByLabel('E-mail address or exact name of an employee').fill('ada@example.com');
-    await page.getByRole('button', { name: 'Give owner' }).click();
+      await page.getByLabel('a part of the name or e-mail address').fill('okaf');
+      await page.getByRole('button', { name: 'Give owner' }).click();
+      await page.getByRole('heading', { name: /^Owner of \d+ ticked assets$/ }).waitFor();
+      if (javaScriptEnabled) {
+        await keepScreenshot(`console-choose-owner-${width}`, page);
+        expect(await faultsOfAccess(page, ['critical', 'serious'])).toEqual([]);
+        expect(await widthOverflow(page)).toBe(0);
+      }
+      await page.getByRole('radio', { name: 'Ada Okafor' }).check();
+      await page.getByRole('button', { name: 'Give owner' }).click();
 
-    await page.waitForURL(`${console.origin}/inventory?hasOwner=false`);
-    expect(await page.getByRole('checkbox').count()).toBe(0);
-    await context.close();
-  });
+      await page.waitForURL(`${console.origin}/inventory?hasOwner=false`);
+      expect(await page.getByRole('checkbox').count()).toBe(0);
+      await api.arrange.anAsset(workspaceId, { name: 'Without an owner' });
+      await context.close();
+    },
+  );
 });

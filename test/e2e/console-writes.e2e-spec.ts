@@ -1,5 +1,5 @@
 import { type TestApp, startAppOn } from '../support/start-app';
-import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
 import { Sealing } from '../support/sealing';
 import { createTestDatabase } from '../support/test-database';
 
@@ -78,7 +78,7 @@ describe('The console changes assets', () => {
 
     expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
     expect(refused[0]?.text).toContain('value="nobody@example.com"');
-    expect(refused[1]?.text).toContain('No employee has this name.');
+    expect(refused[1]?.text).toContain('No employee has this in the name or e-mail address.');
     expect(await eventsOf(id)).toEqual([]);
   });
 
@@ -97,6 +97,99 @@ describe('The console changes assets', () => {
     for (const { id } of assets) {
       expect(await read(id)).toMatchObject({ ownerId: employee.id, ownerSource: 'MANUAL', classification: 'PUBLIC' });
     }
+  });
+
+  describe('by a part of a name or e-mail address', () => {
+    const XSS = '<img src=x onerror=alert(1)>';
+    const radios = ({ text }: Shown) =>
+      [...text.matchAll(/name="ownerId" value="([^"]*)" required> ([^<]*)/g)].map(([, id = '', name = '']) => ({
+        ...{ id, name: name.trim() },
+      }));
+    let theirs: { id: string };
+    beforeAll(async () => {
+      const other = await console.aWorkspace();
+      theirs = await api.arrange.anEmployee(other.id, 'Grace Elsewhere', 'grace@elsewhere.example');
+      for (const [name, email] of [
+        ['Grace Hopper', 'grace@example.com'],
+        ['Grace Kelly', 'kelly@example.com'],
+        ['Grace Kelly', 'kelly.2@example.com'],
+        ['Per_cent 100%', 'per@example.com'],
+        [XSS, 'hidden.grace@example.com'],
+      ] as const) {
+        await api.arrange.anEmployee(ours.id, name, email);
+      }
+      for (let n = 0; n < 21; n += 1) await api.arrange.anEmployee(ours.id, `Many ${n}`, `many.${n}@example.com`);
+    });
+
+    it('lists the matches to choose from, and gives the chosen one', async () => {
+      const { id } = await api.arrange.anAsset(ours.id, { name: XSS });
+
+      const shown = await set(id, 'owner', 'GRACE');
+
+      expect(shown.status).toBe(200);
+      expect(shown.text).not.toContain('<img');
+      expect(radios(shown).map(({ name }) => name)).toEqual([
+        ...['&lt;img src=x onerror=alert(1)&gt;', 'Grace Hopper', 'Grace Kelly', 'Grace Kelly'],
+      ]);
+      expect(await read(id)).toMatchObject({ ownerId: null });
+      const action = `/inventory/${id}/owner`;
+      const chosen = radios(shown)[1]?.id ?? '';
+      const given = await admin.post(action, { ...shown.fields(action), ownerId: chosen });
+      expect([given.status, given.headers.get('location')]).toEqual([303, `/inventory/${id}`]);
+      expect(await read(id)).toMatchObject({ ownerId: chosen, ownerSource: 'MANUAL' });
+    });
+
+    it('takes a text as it is, and shows 20 matches at most', async () => {
+      const { id } = await api.arrange.anAsset(ours.id);
+      const names = async (text: string) => radios(await set(id, 'owner', text)).map(({ name }) => name);
+
+      expect(await names('_')).toEqual(['Per_cent 100%']);
+      expect(await names('0%')).toEqual(['Per_cent 100%']);
+      expect(await names('kelly.2@ex')).toEqual(['Grace Kelly']);
+      expect(await names('grace kelly')).toHaveLength(2);
+      const many = await set(id, 'owner', 'many');
+      expect([radios(many).length, many.text.includes('More than 20 employees match')]).toEqual([20, true]);
+      expect((await set(id, 'owner', 'elsewhere')).status).toBe(400);
+    });
+
+    it('gives ticked assets the chosen one', async () => {
+      const assets = await Promise.all([1, 2].map(() => api.arrange.anAsset(ours.id)));
+      const action = '/inventory/ticked/owner';
+      const page = (await admin.get('/inventory')).fields(action);
+      const ids = assets.map(({ id }) => ['ids', id]);
+
+      const shown = await admin.post(action, [
+        ...Object.entries({ ...page, filters: 'name=x' }),
+        ...ids,
+        ['owner', 'hopper'],
+      ]);
+      const [chosen] = radios(shown);
+      const kept = [...shown.text.matchAll(/name="ids" value="([^"]*)"/g)]
+        .slice(0, 2)
+        .map(([, id = '']) => ['ids', id]);
+      const form = { ...shown.fields(action), ownerId: chosen?.id ?? '' };
+      const given = await admin.post(action, [...Object.entries(form).filter(([name]) => name !== 'ids'), ...kept]);
+
+      expect([given.status, given.headers.get('location')]).toEqual([303, '/inventory?name=x']);
+      for (const { id } of assets) expect(await read(id)).toMatchObject({ ownerId: chosen?.id });
+    });
+
+    it('takes no employee of another workspace, and shows nothing for an asset of one', async () => {
+      const { id } = await api.arrange.anAsset(ours.id);
+      const form = (await admin.get(`/inventory/${id}`)).fields(`/inventory/${id}/owner`);
+      const viewer = await console.signIn(ours.slug, 'viewer');
+
+      const refused = [
+        await admin.post(`/inventory/${id}/owner`, { ...form, ownerId: theirs.id }),
+        await admin.post(`/inventory/${id}/owner`, { ...form, ownerId: 'x' }),
+        await admin.post(`/inventory/${theirs.id}/owner`, { ...form, owner: 'grace' }),
+        await viewer.post(`/inventory/${id}/owner`, { ...(await viewer.get('/')).fields(), owner: 'grace' }),
+        await admin.post(`/inventory/${id}/owner`, { owner: 'grace' }),
+      ];
+
+      expect(refused.map(({ status }) => status)).toEqual([400, 400, 404, 403, 403]);
+      expect(await eventsOf(id)).toEqual([]);
+    });
   });
 
   it('is in the audit as the API shows it, which verifies', async () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AssetsService, type SentPatch } from '#libs/inventory';
+import { AssetsService, type FoundEmployee, MOST_SEARCHED, type SentPatch } from '#libs/inventory';
 import { type AssetId, ValidationFailed, assetId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { SignedIn } from '../domain/signed-in';
@@ -8,6 +8,26 @@ import type { AssetFieldsDto } from './asset.dto';
 /** Fields of an asset that a form can change, each by itself: an import keeps what was set. */
 export const FIELDS = ['owner', 'description', 'classification', 'tags'] as const;
 export type AssetField = (typeof FIELDS)[number];
+
+/** Employees of whom the person has to choose one. */
+const SHOWN = 20;
+
+/** A part of a name, or a name that several have. */
+export class OwnerToChoose extends Error {
+  readonly matches: readonly FoundEmployee[];
+  readonly more: boolean;
+
+  constructor(
+    readonly text: string,
+    found: readonly FoundEmployee[],
+    /** True when there are employees who were not looked at. */
+    readonly partly: boolean,
+  ) {
+    super('Choose one of the employees.');
+    this.matches = found.slice(0, SHOWN).sort((one, other) => one.name.localeCompare(other.name, 'en'));
+    this.more = found.length > SHOWN;
+  }
+}
 
 /** Updates assets as the API does, by the person. */
 @Injectable()
@@ -43,22 +63,29 @@ export class AssetChanges {
   }
 
   private async patchOf(me: SignedIn, field: AssetField, fields: AssetFieldsDto): Promise<SentPatch> {
-    const { owner, description, classification, tags = '' } = fields;
+    const { owner, ownerId, description, classification, tags = '' } = fields;
     if (field === 'description') return { description: description ?? null };
     if (field === 'classification') return { classification: classification ?? null };
     const keys = tags.split('\n').map((key) => key.trim());
     if (field === 'tags') return { tags: [...new Set(keys.filter((key) => key !== ''))] };
-    if (owner === undefined) return { ownerId: null };
-    return owner.includes('@') ? { ownerEmail: owner } : { ownerId: await this.employeeNamed(me, owner) };
+    if (ownerId !== undefined) return { ownerId };
+    return { ownerId: owner === undefined ? null : await this.employeeOf(me, owner) };
   }
 
-  /** Two are enough to tell that the name is ambiguous. */
-  private async employeeNamed({ workspaceId }: SignedIn, name: string): Promise<AssetId> {
-    const filter = { categoryKey: 'EMPLOYEE', name } as const;
-    const { items } = await this.assets.list(newestOf(workspaceId), filter, { size: 2, after: null });
-    const [found, other] = items;
-    if (found && !other) return assetId(found.id);
-    const detail = found ? 'Several employees have this name. Write the e-mail address.' : 'No employee has this name.';
+  /** The one employee with this name or address, as people write it. @throws {@link OwnerToChoose} */
+  private async employeeOf({ workspaceId }: SignedIn, text: string): Promise<AssetId> {
+    const scope = newestOf(workspaceId);
+    for (const exact of [{ email: text }, { name: text }]) {
+      const { items } = await this.assets.list(scope, { categoryKey: 'EMPLOYEE', ...exact }, { size: 2, after: null });
+      const [found, other] = items;
+      if (found && !other) return assetId(found.id);
+    }
+    const found = await this.assets.employeesWith(scope, text, SHOWN + 1);
+    const { totalCount } = await this.assets.list(scope, { categoryKey: 'EMPLOYEE' }, { size: 1, after: null });
+    if (found.length > 0) throw new OwnerToChoose(text, found, totalCount > MOST_SEARCHED);
+    const which =
+      totalCount > MOST_SEARCHED ? `Of the first ${MOST_SEARCHED.toLocaleString('en')} employees none` : 'No employee';
+    const detail = `${which} has this in the name or e-mail address.`;
     throw new ValidationFailed([{ parameter: 'owner', code: 'unknown', detail }]);
   }
 }

@@ -1,6 +1,6 @@
 import { CLASSIFICATIONS } from '#libs/inventory';
 import type { AssetId } from '#libs/kernel';
-import { Choice, DistinctUuids, Form, Text } from '#libs/platform/input';
+import { Choice, DistinctUuids, Form, Text, Uuid } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 
 const CLASSIFICATION = namedEnum('Classification', CLASSIFICATIONS, 'A classification.');
@@ -8,8 +8,11 @@ const CLASSIFICATION = namedEnum('Classification', CLASSIFICATIONS, 'A classific
 /** A field of an asset that is left empty is cleared. */
 @Form()
 export class AssetFieldsDto {
-  @Text({ description: 'E-mail address or exact name of an employee.', maxLength: 1000 })
+  @Text({ description: 'A part of the name or e-mail address of an employee.', maxLength: 1000 })
   owner?: string;
+
+  @Uuid({ description: 'The employee who was chosen among several.' })
+  ownerId?: AssetId;
 
   @Text({ description: 'What it is for.', maxLength: 1000 })
   description?: string;

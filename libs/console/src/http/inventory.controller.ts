@@ -14,7 +14,7 @@ import type { SignedIn } from '../domain/signed-in';
 import { csvLine } from '../domain/csv';
 import { Access, Me } from './access.decorator';
 import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
-import { AssetChanges, type AssetField, FIELDS } from './asset-changes';
+import { AssetChanges, type AssetField, FIELDS, OwnerToChoose } from './asset-changes';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage } from './list-query';
 import { sendPage } from './page';
@@ -102,8 +102,14 @@ export class InventoryController {
     const { fields, errors } = await readFields(TickedAssetsDto, body);
     if (errors)
       throw new BadRequestException(errors['ids'] ? 'Tick 1 to 100 assets.' : Object.values(errors).join(' '));
-    await this.changes.updateMany(me, fields.ids, wanted, fields, request.context.requestId);
     const filters = typeof body['filters'] === 'string' ? new URLSearchParams(body['filters']).toString() : '';
+    try {
+      await this.changes.updateMany(me, fields.ids, wanted, fields, request.context.requestId);
+    } catch (error) {
+      if (!(error instanceof OwnerToChoose)) throw error;
+      const what = `${fields.ids.length} ticked assets`;
+      return sendChoice(response, error, what, { action: '/inventory/ticked/owner', ids: fields.ids, filters });
+    }
     response.redirect(303, `/inventory${filters === '' ? '' : `?${filters}`}`);
   }
 
@@ -128,6 +134,10 @@ export class InventoryController {
     try {
       await this.changes.update(me, idOf(id), wanted, fields, request.context.requestId);
     } catch (error) {
+      if (error instanceof OwnerToChoose) {
+        const { name } = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});
+        return sendChoice(response, error, name, { action: `/inventory/${idOf(id)}/owner`, ids: [], filters: '' });
+      }
       if (!(error instanceof ValidationFailed)) throw error;
       const reason = error.faults.map(({ detail }) => detail).join(' ');
       return this.showOne(me, idOf(id), response, { errors: { [wanted]: reason }, typed: body });
@@ -183,3 +193,13 @@ function originText(origin: HistoryEntry<Asset>['origin']): string {
 
 const textOf = (value: Asset[(typeof TOLD)[number]] | undefined): string =>
   typeof value === 'string' ? value : (value ?? []).map(({ key }) => key).join(', ');
+
+/** Shows the employees of whom one becomes the owner. The form brings back what it came with. */
+function sendChoice(
+  response: Response,
+  { text, matches, more, partly }: OwnerToChoose,
+  what: string,
+  form: { readonly action: string; readonly ids: readonly AssetId[]; readonly filters: string },
+): void {
+  sendPage(response, 'chooseOwner', { title: `Owner of ${what}`, text, matches, more, partly, form });
+}

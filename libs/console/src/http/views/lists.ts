@@ -40,7 +40,7 @@ ${text('source', 'Source')}
 <% if (canWrite) { %>
 <h2>Change the ticked assets</h2>
 <div class="filters">
-<p><label for="owner">E-mail address or exact name of an employee</label><br><input id="owner" name="owner" form="ticked"></p>
+<p><label for="owner">Owner: a part of the name or e-mail address</label><br><input id="owner" name="owner" form="ticked"></p>
 <p><button form="ticked">Give owner</button></p>
 <p><label for="new-classification">Classification</label><br><select id="new-classification" name="classification" form="ticked"><% for (const value of it.classifications) { %><option><%= value %></option><% } %></select></p>
 <p><button form="ticked" formaction="/inventory/ticked/classification" class="plain">Set classification</button></p>
@@ -75,7 +75,7 @@ export const ASSET = `<% layout('@frame') %>
 <% if (it.frame.me.role === 'admin' && one.type !== 'EMPLOYEE') { %>
 <h2>Change it</h2>
 <p class="soft">No import overwrites what you set here.</p>
-${assetForm('owner', 'Owner', 'E-mail address or exact name of an employee. Empty takes the owner away.', 'Give owner')}
+${assetForm('owner', 'Owner', 'A part of the name or e-mail address of an employee. Empty takes the owner away.', 'Give owner')}
 ${assetForm('description', 'Description', 'What it is for.', 'Set description')}
 <form method="post" action="/inventory/<%= one.id %>/classification" class="fields"><%~ include('@fields', it) %>
 <div class="field"><label for="classification">Classification</label>
@@ -97,6 +97,23 @@ ${assetForm('description', 'Description', 'What it is for.', 'Set description')}
 <% for (const { field, old, fresh } of entry.changes) { %><%= field %>: <del><%= old %></del> → <%= fresh || 'none' %><br><% } %></td></tr>
 <% } %>
 </tbody></table></div>`;
+
+const CHOICE_FORM = `<form method="post" action="<%= it.form.action %>" class="fields"><%~ include('@fields', it) %>
+<% for (const id of it.form.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %><input type="hidden" name="filters" value="<%= it.form.filters %>">`;
+
+export const CHOOSE_OWNER = `<% layout('@frame') %>
+<p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
+${CHOICE_FORM}
+<fieldset><legend>Employee</legend>
+<% for (const one of it.matches) { %><label class="box"><input type="radio" name="ownerId" value="<%= one.id %>" required> <%= one.name %><% if (one.email) { %> <span class="soft"><%= one.email %></span><% } %></label><% } %>
+</fieldset>
+<button>Give owner</button>
+</form>
+<h2>Search again</h2>
+${CHOICE_FORM}
+<div class="field"><label for="owner">A part of the name or e-mail address</label><input id="owner" name="owner" required maxlength="1000" value="<%= it.text %>"></div>
+<button class="plain">Search</button>
+</form>`;
 
 const CHECKS = `<% for (const check of one.checks) { %><td data-label="<%= check.label %>"><span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[check.state] %>"><%= check.state %></span></td><% } %>`;
 

@@ -1,7 +1,7 @@
 import { FRAME, REFUSAL } from './frame';
 import { SIGN_IN, SIGN_IN_LINK, WORKSPACES } from './sign-in';
 import { APPLICATION, APPLICATIONS, SECRET } from './applications';
-import { ASSET, AUDIT, COMPUTER, COMPUTERS, IMPORT, IMPORTS, INVENTORY } from './lists';
+import { ASSET, AUDIT, CHOOSE_OWNER, COMPUTER, COMPUTERS, IMPORT, IMPORTS, INVENTORY } from './lists';
 import { PEOPLE } from './people';
 import { OVERVIEW } from './overview';
 import { UPLOAD, UPLOAD_FORM, UPLOAD_GONE } from './uploads';
@@ -16,6 +16,7 @@ export const VIEWS = {
   overview: OVERVIEW,
   inventory: INVENTORY,
   asset: ASSET,
+  chooseOwner: CHOOSE_OWNER,
   computers: COMPUTERS,
   computer: COMPUTER,
   imports: IMPORTS,

@@ -25,6 +25,16 @@ export interface LockedAssets extends KnownNames {
   readonly lockedAt: Date;
 }
 
+/** An employee as people tell them apart. */
+export interface FoundEmployee {
+  readonly id: AssetId;
+  readonly name: string;
+  readonly email: string | null;
+}
+
+/** The most employees that {@link AssetRepository.employeesWith} looks at. */
+export const MOST_SEARCHED = 200_000;
+
 /** The visible assets of a workspace. Hidden and deleted ones count as absent. */
 export abstract class AssetRepository {
   /**
@@ -32,6 +42,12 @@ export abstract class AssetRepository {
    * each existing asset is seen exactly once. `totalCount` and the items come from one snapshot.
    */
   abstract list(scope: ReadScope, filter: AssetFilter, page: PageRequest, expand?: Expand): Promise<Page<Asset>>;
+
+  /**
+   * Returns employees who have the text in their name or e-mail address, in any letter case: at most `limit` of them, of the
+   * first {@link MOST_SEARCHED} employees.
+   */
+  abstract employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployee[]>;
 
   /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
   abstract reader(

@@ -21,8 +21,16 @@ import type { CategoryKey } from '../domain/asset-category';
 import { type AssetFilter, typesOf } from '../domain/asset-filter';
 import { AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { PatchedAsset, SentPatch } from '../domain/asset-patch';
-import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
-import { ASSET_COLUMNS, EXPANDED_ASSET_COLUMNS, SELECTED, subKeyOf, toAsset, toExpandedAsset } from './asset.row';
+import { AssetRepository, type FoundEmployee, type LockedAssets, MOST_SEARCHED } from '../domain/asset-repository.port';
+import {
+  ASSET_COLUMNS,
+  EMPLOYEE,
+  EXPANDED_ASSET_COLUMNS,
+  SELECTED,
+  subKeyOf,
+  toAsset,
+  toExpandedAsset,
+} from './asset.row';
 import { ASSET_LIST, EXPANDED_ASSET_LIST, wantedAssets } from './asset-list';
 import { apiSetBits, lockStatements, markStatement, updateStatements } from './asset-update-statements';
 
@@ -30,6 +38,14 @@ const findSelecting = (columns: string): string =>
   `SELECT ${columns} FROM asset AS page WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`;
 export const FIND_ASSET = prepared('asset_find', findSelecting(SELECTED));
 const FIND_EXPANDED_ASSET = prepared('asset_find_expanded', findSelecting(EXPANDED_ASSET_COLUMNS.selected.join(', ')));
+/** No index finds a part of a text, so an index finds the employees, and each is looked at until enough match. */
+const EMPLOYEES_WITH = prepared(
+  'asset_employees_with',
+  `SELECT public_id, name, email
+     FROM (SELECT public_id, name, email FROM asset WHERE workspace_id = $1 AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL
+            ORDER BY facet, id LIMIT ${MOST_SEARCHED}) AS employee
+    WHERE strpos(lower(name), lower($2)) > 0 OR strpos(lower(email), lower($2)) > 0 LIMIT $3::integer`,
+);
 const listWith = (expand?: Expand) => (expand ? EXPANDED_ASSET_LIST : ASSET_LIST);
 const FEED = feedStatement({ relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected });
 const HISTORY = historyOf({
@@ -60,6 +76,13 @@ export class AssetRepositoryTypeorm extends AssetRepository {
 
   async list(scope: ReadScope, filter: AssetFilter, page: PageRequest, expand?: Expand): Promise<Page<Asset>> {
     return listWith(expand).page(this.database, scope, wantedAssets(filter), page);
+  }
+
+  async employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployee[]> {
+    const [rows = []] = await this.database.read(scope, [
+      bind(EMPLOYEES_WITH, [scope.workspaceId, text, String(limit)]),
+    ]);
+    return rows.map(([id, name, email]) => ({ id: assetId(id as string), name: name as string, email: email ?? null }));
   }
 
   reader(workspaceId: WorkspaceId, filter: AssetFilter, expand?: Expand): (page: PageRequest) => Promise<Page<Asset>> {
