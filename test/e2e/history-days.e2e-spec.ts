@@ -6,6 +6,7 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import { HistoryWork } from '../../libs/inventory/src/history/typeorm/history-work';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
+import { someoneWaits } from '../support/waiting-sessions';
 
 const ASSETS = '/v1/inventory/assets';
 const COMPUTERS = '/v1/computers';
@@ -89,11 +90,12 @@ describe('The history by day', () => {
 
   it('counts past days at their last instant, before and after they are written', async () => {
     const { id, internalId } = await app.arrange.anAsset(workspace);
+    const { internalId: computer } = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
     await moveBack(1);
     await describeAs(id, 'the next day');
     await moveBack(1);
-    const hide = 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1 AND id = $2';
-    await app.arrange.change(workspace, hide, [workspace, internalId]);
+    const hide = 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1 AND id IN ($2, $3)';
+    await app.arrange.change(workspace, hide, [workspace, internalId, computer]);
     await app.arrange.manyAssets(workspace, 2);
 
     const path = `${SUMMARY}?from=${day(3)}`;
@@ -107,9 +109,11 @@ describe('The history by day', () => {
       [day(0), false, 2, 0],
     ];
     expect(custom(await days(path))).toEqual(expected);
-    expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(expected.map(() => ({ total: 0 })));
+    const computers = [1, 1, 0].map((total) => ({ total }));
+    expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(computers);
     await work.writeDays();
     expect(custom(await days(path))).toEqual(expected);
+    expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(computers);
     expect(custom(await days(`${SUMMARY}?to=${day(2)}`))).toEqual(expected.slice(0, 1));
   });
 
@@ -132,6 +136,22 @@ describe('The history by day', () => {
       { total: 1, withDescription: 1 },
       { total: 1, withDescription: 0 },
     ]);
+  });
+
+  it('counts a past day once a change that is being committed is there', async () => {
+    const { admin } = app.database;
+    await moveBack(2);
+    await admin.query('BEGIN');
+    await app.arrange.anAsset(workspace);
+    await admin.query('SET CONSTRAINTS ALL IMMEDIATE');
+    // As if it had begun before midnight.
+    const move = 'UPDATE change_set SET changed_at = $2 WHERE workspace_id = $1';
+    await app.arrange.change(workspace, move, [workspace, new Date(`${day(1)}T23:59:59.999Z`)]);
+    const counting = days(`${SUMMARY}?to=${day(1)}`);
+    await someoneWaits(app.database);
+    await admin.query('COMMIT');
+
+    expect((await counting)[0]?.categories[2]).toMatchObject({ total: 1 });
   });
 
   it('asks to come again while many days are to be written', async () => {
@@ -168,9 +188,12 @@ describe('The history by day', () => {
       );
     expect(await descriptions()).toEqual(['three', 'two', 'one', null]);
 
+    const path = `${ASSETS}/${id}/history`;
+    const { pageInfo } = await client.page(path, { pageSize: '3' });
     await work.forget();
 
     expect(await descriptions()).toEqual(['three', 'two']);
+    expect((await client.page(path, { pageCursor: pageInfo.endCursor as string })).results).toEqual([]);
     const first = new Date(Date.now() - 401 * 86_400_000).toISOString();
     expect((await client.get(`${ASSETS}/${id}?asOf=${first}`)).status).toBe(400);
     const later = new Date(Date.now() - 399 * 86_400_000).toISOString();

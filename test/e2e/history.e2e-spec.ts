@@ -249,8 +249,24 @@ describe('The history', () => {
       expect((await at(`${ASSETS}/${id}`, asOf)).body['description']).toBe('two');
     });
 
+    it('waits until the millisecond of the newest change is over', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      const ahead = new Date(Date.parse(await now()) + 500);
+      for (const table of ['change_set', 'change_head']) {
+        const move = `UPDATE ${table} SET changed_at = $2 WHERE workspace_id = $1`;
+        await app.arrange.change(workspace, move, [workspace, ahead]);
+      }
+      const [read, list] = await Promise.all([
+        at(`${ASSETS}/${id}`, ahead.toISOString()),
+        streamed(ASSETS, `asOf=${ahead.toISOString()}`),
+      ]);
+
+      expect([read.status, list.items.length]).toEqual([200, 1]);
+      expect(Date.parse(await now())).toBeGreaterThan(ahead.getTime());
+    });
+
     it('streams an inventory of which most is hidden now, or was hidden then', async () => {
-      await app.arrange.manyAssets(workspace, 4_100);
+      await app.arrange.manyAssets(workspace, 4_100, 500);
       const before = await instant();
       const hide = 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1 AND external_id::int BETWEEN 5 AND 4050';
       await app.arrange.change(workspace, hide, [workspace]);
