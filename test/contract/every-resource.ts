@@ -16,9 +16,11 @@ export interface EveryResource {
   readonly employee: string;
   /** An id for each path with `/{id}`, by the part before. */
   readonly ids: Readonly<Record<string, string>>;
+  /** A body of each update, by its path. */
+  readonly bodies: Readonly<Record<string, object>>;
 }
 
-/** Arranges it. A new list adds its rows and, if its items have a path, the id of one. */
+/** Arranges it. A new list adds its rows and, if its items have a path, the id of one. A new update adds a body. */
 export async function arrangeEveryResource(app: TestApp, workspace: string): Promise<EveryResource> {
   const { arrange } = app;
   const employee = await arrange.anEmployee(workspace);
@@ -34,5 +36,10 @@ export async function arrangeEveryResource(app: TestApp, workspace: string): Pro
   const sealing = await Sealing.of(app);
   await sealing.seal();
   await sealing.close();
-  return { employee: employee.id, ids: { '/v1/inventory/assets': bucket.id, '/v1/computers': computer.id } };
+  const ids = { '/v1/inventory/assets': bucket.id, '/v1/computers': computer.id };
+  const bodies = {
+    '/v1/inventory/assets': { ids: [bucket.id], patch: { classification: 'PUBLIC' } },
+    '/v1/inventory/assets/{id}': { description: 'Reviewed' },
+  };
+  return { employee: employee.id, ids, bodies };
 }

@@ -157,7 +157,8 @@ export class ProvokedResponses {
     const isSecured = security.some((way) => 'clientCredentials' in way);
     const token = isSecured && wanted.token !== null ? (wanted.token ?? this.token) : undefined;
     const client = new ApiClient((wanted.of ?? this.app).origin, token, (_, __, response) => this.judge(one, response));
-    if (one.method === 'PATCH') return client.patch(path, wanted.body ?? this.bodyOf(one), wanted.headers);
+    if (one.method === 'PATCH')
+      return client.patch(path, wanted.body ?? this.arranged.bodies[one.path], wanted.headers);
     if (one.method === 'GET') return client.get(path, { headers: wanted.headers });
     const form = { grant_type: 'client_credentials', ...credentials(this.application), ...wanted.form };
     const body = (wanted.body as string | undefined) ?? new URLSearchParams(form).toString();
@@ -169,12 +170,6 @@ export class ProvokedResponses {
     for (const name of Object.keys(operation.responses[String(response.status)]?.headers ?? {})) {
       if (response.headers.has(name)) this.seen.add(`${operation.operationId} ${response.status} ${name}`);
     }
-  }
-
-  private bodyOf({ path }: NamedOperation): object {
-    return path.includes('{id}')
-      ? { description: 'Reviewed' }
-      : bulk(this.arranged.ids['/v1/inventory/assets'] as string);
   }
 
   private async tokenOf(application: ArrangedApplication): Promise<string> {

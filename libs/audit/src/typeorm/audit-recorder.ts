@@ -82,12 +82,24 @@ export class AuditRecorder {
 
   /** Records one act by statements of the transaction that carries it out. */
   async record(workspaceId: WorkspaceId, act: AuditAct, run: RunStatement): Promise<void> {
-    const { text, values } = this.actStatement(workspaceId, act);
+    const { text, values } = this.insertOf(workspaceId, act);
     await run(text, [...values]);
   }
 
-  /** Returns one INSERT for an act, which joins the writer's unit of work. It returns no rows. */
-  actStatement(workspaceId: WorkspaceId, act: AuditAct): BoundStatement {
+  /** Returns the INSERT of an act by the sender of a request, which joins the unit of work. It returns no rows. */
+  actStatement(
+    workspaceId: WorkspaceId,
+    { requestId, ...author }: ChangeAuthor,
+    act: Pick<AuditAct, 'action' | 'target' | 'changes'>,
+  ): BoundStatement {
+    if ('personId' in author) {
+      const recorder = this.asPerson(author.personId);
+      return recorder.insertOf(workspaceId, { ...act, actor: { type: 'OPERATOR' }, requestId });
+    }
+    return this.insertOf(workspaceId, { ...act, actor: { type: 'APPLICATION', ...author }, requestId });
+  }
+
+  private insertOf(workspaceId: WorkspaceId, act: AuditAct): BoundStatement {
     const now = this.clock.now();
     const { applicationId, clientId, keyHash, actorName } =
       act.actor.type === 'APPLICATION'

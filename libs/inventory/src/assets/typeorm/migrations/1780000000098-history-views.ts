@@ -13,6 +13,8 @@ const ASSET = {
 const read = ([type, names]: [string, readonly string[]]): string[] =>
   names.map((name) => `(document->>'${name}')::${type.replace('_', '')} AS ${name}`);
 const COLUMNS = [...Object.entries(ASSET).flatMap(read), `document->'tags' AS tags`].join(', ');
+/** What the view `former_asset` selects. A migration that adds a column to it selects this and, last, its own. */
+export const FORMER_ASSET = `SELECT workspace_id, asset_id AS id, id AS version_id, from_change, to_change, ${COLUMNS}`;
 const PLACE = 'workspace_id, id, version_id, from_change, to_change, facet';
 
 /** A check in `asset.posture`, whose digit to the base 3 is 0 unknown, 1 failing, 2 passing. */
@@ -25,7 +27,7 @@ export class HistoryViews1780000000098 implements MigrationInterface {
     // security_invoker: the reader's own row-level security holds, not that of the view's owner.
     await runner.query(`
       CREATE VIEW former_asset WITH (security_invoker = true) AS
-        SELECT workspace_id, asset_id AS id, id AS version_id, from_change, to_change, ${COLUMNS} FROM asset_version;
+        ${FORMER_ASSET} FROM asset_version;
       CREATE VIEW former_computer WITH (security_invoker = true) AS
         SELECT ${PLACE}, public_id, name, operating_system, os_version, serial_number, owner_id, last_checked_at,
                updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,
