@@ -173,6 +173,10 @@ describe('Sign-in by OpenID Connect', () => {
 
     const foreign = await console.browser().get(callback);
     const first = await browser.get(callback);
+    expect(browser.cookies).not.toHaveProperty('console_sign_in');
+    browser.cookies = { ...kept };
+    const otherState = await browser.get(callback.replace(/state=[^&]+/, 'state=x'));
+    expect(otherState.status).toBe(403);
     browser.cookies = kept;
     const again = await browser.get(callback);
 

@@ -13,6 +13,7 @@ import {
   NewKeysDto,
   NewTrustDto,
   OVERLAPS,
+  RemovedKeyDto,
   RotationDto,
   ScopesDto,
 } from './application.dto';
@@ -20,6 +21,9 @@ import { idOf } from './path-id';
 import { type Refused, readLimits, refusalAt, shown, trustFaults } from './application-form';
 import { sendPage } from './page';
 import { type FieldErrors, readFields } from './read-fields';
+
+/** Anything else leads nowhere, and Postgres takes no NUL. */
+const CLIENT_ID = /^[\w-]{1,64}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -106,11 +110,12 @@ export class ApplicationsController {
   async removeKey(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() { kid }: Fields,
+    @Body() body: Fields,
     @Res() response: Response,
   ): Promise<void> {
+    const { fields } = await readFields(RemovedKeyDto, body);
     await this.change(me, id, response, async () => {
-      if (!(await this.keys.asPerson(me).remove(id, String(kid)))) throw new NotFoundException();
+      if (!fields || !(await this.keys.asPerson(me).remove(id, fields.kid))) throw new NotFoundException();
     });
   }
 
@@ -210,7 +215,7 @@ export class ApplicationsController {
 
   /** Another workspace's application is as absent as none. */
   private async own(me: SignedIn, clientId: string): Promise<Application> {
-    const application = await this.applications.asPerson(me).find(clientId);
+    const application = CLIENT_ID.test(clientId) ? await this.applications.asPerson(me).find(clientId) : null;
     if (!application) throw new NotFoundException();
     return application;
   }

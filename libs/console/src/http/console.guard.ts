@@ -38,8 +38,9 @@ export class ConsoleGuard implements CanActivate {
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
+      request.body ??= {};
       const form: unknown = request.is('multipart/form-data') ? request.query : request.body;
-      assertForm(signedIn, (form ?? {}) as Record<string, unknown>);
+      assertForm(signedIn, form as Record<string, unknown>);
     }
     return true;
   }

@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import { type IncomingMessage, get } from 'node:http';
+import { connect } from 'node:net';
+import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { freePort } from '../support/free-port';
+
+/** A part of an address that names somebody or something. */
+const NAMED = /ci_\w+|[0-9a-f-]{36}/;
+
+describe('An attacker of the console', () => {
+  let console: TestConsole;
+  let ours: { id: string; slug: string };
+  let theirs: { id: string; slug: string };
+  let viewer: ConsoleBrowser & { personId: string };
+  let personId: string;
+  let clientId: string;
+  beforeAll(async () => {
+    console = await startConsole();
+    [ours, theirs] = [await console.aWorkspace('Ours'), await console.aWorkspace('Theirs')];
+    viewer = await console.signIn(ours.slug, 'viewer');
+    ({ personId } = await console.signIn(ours.slug, 'viewer'));
+    const application = ['--workspace', ours.slug, '--name', 'SIEM', '--scope', 'inventory:read'];
+    clientId = (await console.admin('applications', 'create', ...application))['client_id'] as string;
+  });
+  afterAll(() => console.stop());
+
+  describe('every action', () => {
+    const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    interface Layer {
+      readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
+    }
+    /** The addresses of the console by method, with an application and a person who are there. */
+    const addresses = (method: 'get' | 'post'): string[] => {
+      const { router } = console.app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
+      const paths = router.stack.flatMap(({ route }) => (route?.methods[method] === true ? [route.path] : []));
+      return [...new Set(paths)].sort().map((path) =>
+        path
+          .replace(/^\/inventory\/(:id|ticked)\/:field/, '/inventory/$1/owner')
+          .replace(':client_id', clientId)
+          .replace(/^\/people\/:id/, `/people/${personId}`)
+          .replace(':id', '00000000-0000-4000-8000-000000000000'),
+      );
+    };
+    const actions = (): string[] => addresses('post').filter((path) => !path.startsWith('/sign-in/'));
+
+    it('needs a session, and an administrator unless it is about the own session', async () => {
+      const fields = (await viewer.get('/')).fields('/sign-out');
+      expect(actions().length).toBeGreaterThan(20);
+      for (const path of actions()) {
+        const stranger = await console.browser().post(path, fields);
+        expect([path, stranger.status, stranger.headers.get('location')]).toEqual([path, 303, '/sign-in']);
+        if (['/sign-out', '/workspaces'].includes(path)) continue;
+        expect([path, (await viewer.post(path, fields)).status]).toEqual([path, 403]);
+      }
+      const closed = [];
+      for (const path of addresses('get')) if ((await viewer.get(path)).status === 403) closed.push(path.split('/')[1]);
+      expect([...new Set(closed)]).toEqual(['applications', 'imports', 'people']);
+    });
+
+    it('needs the form of its own session, sent by POST', async () => {
+      const [admin, other] = [await console.signIn(ours.slug, 'admin'), await console.signIn(ours.slug, 'admin')];
+      const stolen = (await other.get('/')).fields('/sign-out');
+      const own = (await admin.get('/')).fields('/sign-out');
+      const query = new URLSearchParams((await admin.get('/')).fields('/sign-out')).toString();
+      const before = await console.database.admin.query('SELECT count(*) FROM audit_event');
+      for (const path of actions()) {
+        const refused = [
+          await admin.post(path, stolen),
+          await admin.post(`${path}?${query}`, {}),
+          await admin.post(path, { ...own, workspace: theirs.id }),
+        ];
+        expect([path, ...refused.map(({ status }) => status)]).toEqual([path, 403, 403, 403]);
+        // Where a page has the same address, it is that page.
+        expect([200, 400, 403, 404]).toContain((await admin.get(`${path}?${query}`)).status);
+      }
+      expect((await console.database.admin.query('SELECT count(*) FROM audit_event')).rows).toEqual(before.rows);
+      expect((await admin.get('/')).status).toBe(200);
+    });
+
+    it('takes no body of another kind, none that is too large, and never fails', async () => {
+      const admin = await console.signIn(ours.slug, 'admin');
+      const fields = (await admin.get('/')).fields('/sign-out');
+      const query = new URLSearchParams(fields).toString();
+      const odd = ['\0', '\u{10FFFF}'.repeat(50), '__proto__', 'a'.repeat(30_000), '=cmd', '../..', '%', '[]', '{}'];
+      const names = [
+        ...['name', 'scopes', 'overlap', 'jwk', 'kid', 'issuer', 'subject', 'trust', 'read', 'email', 'role', 'owner'],
+        ...[
+          'description',
+          'classification',
+          'tags',
+          'ids',
+          'filters',
+          'to',
+          'once',
+          'noSecret',
+          '__proto__',
+          'toString',
+        ],
+      ];
+      const send = async (path: string, type: string, body: string, more: Record<string, string> = {}) => {
+        const cookie = Object.entries(admin.cookies).map(([name, value]) => `${name}=${value}`);
+        const headers = { 'Content-Type': type, Origin: console.origin, Cookie: cookie.join('; '), ...more };
+        return (await fetch(`${console.origin}${path}`, { method: 'POST', headers, body, redirect: 'manual' })).status;
+      };
+      const failed = [];
+      for (const path of actions().filter((one) => one !== '/sign-out')) {
+        const json = JSON.stringify(fields);
+        const refused = [
+          await send(path, 'application/json', json),
+          await send(path, 'text/plain', query),
+          await send(path, FORM['Content-Type'], query.repeat(600)),
+          await send(path, `${FORM['Content-Type']}; charset=utf-7`, query),
+          await send(path, FORM['Content-Type'], query, { 'Content-Encoding': 'x' }),
+          await send(path, FORM['Content-Type'], `${query}&${query}`),
+        ];
+        expect([path, ...refused]).toEqual([path, 403, 403, 413, 415, 415, 403]);
+        // The form of an upload names its session in the address.
+        const boundary = 'multipart/form-data; boundary=b';
+        const statuses = [
+          await send(`${path}?${query}`, boundary, '--b\r\n\r\n\r\n--b--\r\n'),
+          await send(`${path}?${query}`, boundary, ''),
+        ];
+        for (const value of odd) {
+          const every = names.map((name) => [name, value] as [string, string]);
+          statuses.push(
+            await send(
+              path,
+              FORM['Content-Type'],
+              new URLSearchParams([...Object.entries(fields), ...every]).toString(),
+            ),
+          );
+          const twice = [...Object.entries(fields), ...every.slice(0, 22), ...every.slice(0, 22)];
+          statuses.push(await send(path, FORM['Content-Type'], new URLSearchParams(twice).toString().slice(0, 60_000)));
+        }
+        statuses.push(await send(path.replace(NAMED, '%00'), FORM['Content-Type'], query));
+        statuses.push(await send(path.replace(NAMED, '%ff'), FORM['Content-Type'], query));
+        failed.push(...statuses.filter((status) => status >= 500).map((status) => `${path} ${status}`));
+      }
+      expect([...new Set(failed)]).toEqual([]);
+    }, 120_000);
+  });
+
+  it('lead nowhere else, whatever the address', async () => {
+    const admin = await console.signIn(ours.slug, 'admin');
+    const paths = [
+      ...['//evil.example/', '//evil.example/inventory?name=', '/%2e%2e/people', '/inventory/..%2f..%2fpeople'],
+      ...['/INVENTORY', '/inventory/', '/inventory?name=&next=//evil.example', '/inventory/%', '/inventory/%ff'],
+      ...['/computers?name=&', '/audit?since=&clientId=//evil.example', '/sign-in?next=https://evil.example'],
+      ...[
+        '/inventory?name[]=x',
+        '/inventory?__proto__=x',
+        '/inventory?pageCursor=x',
+        '/inventory?name=%00',
+        '/audit?since=x',
+      ],
+      ...['/sign-in/link/%2e%2e', '/sign-in/link/%00', '/console.js/../people', '/imports/uploads/..%2f..%2fetc'],
+    ];
+
+    for (const path of paths) {
+      const { status, headers } = await admin.get(path);
+      const location = headers.get('location') ?? '/';
+      expect([path, status < 500, location.startsWith('/') && !location.startsWith('//')]).toEqual([path, true, true]);
+    }
+  });
+
+  describe('at the door', () => {
+    it('has the same headers when it is refused, and names no software', async () => {
+      const signedIn = await console.signIn(ours.slug, 'viewer');
+      const foreign = { Origin: 'https://evil.example' };
+      const pages = [
+        ...[await signedIn.get('/nowhere'), await signedIn.get('/people'), await signedIn.post('/sign-out', {})],
+        ...[await signedIn.post('/sign-out', {}, foreign), await console.browser().get('/')],
+      ];
+
+      for (const { headers } of pages) {
+        expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+        expect([headers.get('cache-control'), headers.get('x-powered-by'), headers.get('server')]).toEqual([
+          ...['no-store', null, null],
+        ]);
+      }
+    });
+
+    it('on https is for https only, with cookies that no other host can set', async () => {
+      const port = await freePort();
+      const origin = 'https://console.example.com';
+      const secure = await startConsole({ CONSOLE_PORT: String(port), CONSOLE_URL: origin }, console.database);
+      const at = (headers: Record<string, string> = {}) =>
+        new Promise<IncomingMessage>((resolve, reject) => {
+          const asked = { port, path: '/', headers: { Host: 'console.example.com', ...headers } };
+          get(asked, (response) => resolve(response.resume())).on('error', reject);
+        });
+      try {
+        const [first, plain, own] = [
+          await at(),
+          await at({ Cookie: 'console_session=x' }),
+          await at({ Cookie: '__Host-console_session=x' }),
+        ];
+        expect(first.headers['strict-transport-security']).toBe('max-age=31536000');
+        expect(plain.headers['set-cookie']).toBeUndefined();
+        expect(own.headers['set-cookie']?.[0]).toMatch(
+          /^__Host-console_session=; Path=\/;.* HttpOnly; Secure; SameSite=Lax$/,
+        );
+      } finally {
+        await secure.stop();
+      }
+    });
+
+    it.each([
+      ['two lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n'],
+      ['a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n'],
+      ['an unknown encoding', 'Transfer-Encoding: x\r\n'],
+      ['two hosts', 'Host: evil.example\r\n'],
+      ['a folded header', 'X-A: b\r\n c\r\n'],
+    ])('reads no request with %s, and none after it', async (_, header) => {
+      const { hostname, port, host } = new URL(console.origin);
+      const socket = connect(Number(port), hostname);
+      let said = '';
+      socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      socket.write(
+        `POST /sign-out HTTP/1.1\r\nHost: ${host}\r\n${header}\r\n0\r\n\r\nGET /sign-in HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      );
+      await once(socket, 'close');
+
+      expect(said).toMatch(/^HTTP\/1\.1 4\d\d /);
+      expect(said).not.toContain('<h1>Sign in</h1>');
+    });
+  });
+});
