@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -91,6 +91,25 @@ describe('Files of an import', () => {
 
   it('in UTF-16 that break off within a character have a bad row', async () => {
     expect(await valuesOf(utf16(ROWS.trim()).subarray(0, -1))).toEqual([PRINTER, 'The row is not UTF-8.']);
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['cut', (path) => truncateSync(path, 100_000)],
+    ['written further', (path) => appendFileSync(path, LINES)],
+    ['written again', (path) => writeFileSync(path, LINES.repeat(4_000))],
+  ])('that are %s while they are read fail, for the end may not be theirs', async (_, change) => {
+    const path = join(directory, 'changing');
+    writeFileSync(path, LINES.repeat(4_000));
+    const lines = new ImportFilesSystem().read([path], () => undefined, { map: null, format: null });
+    const reading = lines[Symbol.asyncIterator]();
+    const toEnd = async (): Promise<void> => {
+      while (!(await reading.next()).done);
+    };
+
+    await reading.next();
+    change(path);
+
+    await expect(toEnd()).rejects.toThrow(`${path} changed while it was read.`);
   });
 
   it('stay lines when some of them are bad', async () => {

@@ -1,4 +1,5 @@
-import { createReadStream, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
 import { ImportFiles, type InputLine, InputUnreadable, type ReadingOptions } from '../domain/import-files.port';
 import type { BytesRead } from '../domain/import-report';
@@ -31,7 +32,7 @@ export class ImportFilesSystem extends ImportFiles {
     const bytesTotal = known ? sizes.reduce((sum, size) => sum + size, 0) : null;
     let bytesRead = 0;
     for (const [fileIndex, file] of files.entries()) {
-      const counted = counting(file === '-' ? process.stdin : createReadStream(file), (length) =>
+      const counted = counting(file === '-' ? process.stdin : contentOf(file), (length) =>
         onBytes({ bytesRead: (bytesRead += length), bytesTotal }),
       );
       try {
@@ -45,6 +46,21 @@ export class ImportFilesSystem extends ImportFiles {
         throw isOfZlib(error) ? new InputUnreadable(`${file} cannot be unzipped: ${error.message}.`) : error;
       }
     }
+  }
+}
+
+/** What is written meanwhile may end anywhere, and what is missing then must not be hidden. */
+async function* contentOf(file: string): AsyncGenerator<Buffer> {
+  const handle = await open(file);
+  try {
+    const before = await handle.stat();
+    for await (const chunk of handle.createReadStream({ autoClose: false })) yield chunk as Buffer;
+    const after = await handle.stat();
+    if (before.isFile() && (after.size !== before.size || after.mtimeMs !== before.mtimeMs)) {
+      throw new InputUnreadable(`${file} changed while it was read.`);
+    }
+  } finally {
+    await handle.close();
   }
 }
 
