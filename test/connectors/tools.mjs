@@ -4,8 +4,15 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Tested versions. The pages of docs/connectors name them. */
-const VERSIONS = { dlt: '1.31.0', airbyte: '7.39.1', authlib: '1.9.10', httpx: '0.28.1', requests: '1.8.0' };
+/** Tested versions. The pages of docs/connectors name those of connectors. */
+const VERSIONS = {
+  dlt: '1.31.0',
+  airbyte: '7.39.1',
+  authlib: '1.9.10',
+  httpx: '0.28.1',
+  requests: '1.8.0',
+  schemathesis: '4.32.5',
+};
 
 /** Virtual environments are kept here between runs. */
 export const TOOLS_DIRECTORY = join(
@@ -42,7 +49,7 @@ function pythonPackage(name, requirement, program) {
   return { name, path: existsSync(path) ? path : undefined, commands };
 }
 
-/** Tools by the name of the connector, with an undefined path when missing. */
+/** Tools by the name of the connector or test, with an undefined path when missing. */
 export const findTools = () => ({
   dlt: pythonPackage(`dlt ${VERSIONS.dlt}`, `dlt[duckdb]==${VERSIONS.dlt}`, 'dlt'),
   airbyte: pythonPackage(
@@ -55,6 +62,11 @@ export const findTools = () => ({
     `authlib==${VERSIONS.authlib} httpx==${VERSIONS.httpx} requests_oauth2client==${VERSIONS.requests}`,
     'httpx',
   ),
+  schemathesis: pythonPackage(
+    `Schemathesis ${VERSIONS.schemathesis}`,
+    `schemathesis==${VERSIONS.schemathesis}`,
+    'schemathesis',
+  ),
   elastic: {
     name: 'mito',
     path: findProgram('mito'),
@@ -63,13 +75,13 @@ export const findTools = () => ({
 });
 
 /** Prints which tools there are, and how to get the others. */
-export function tellTools(tools) {
+export function tellTools(tools, script = 'test:connectors') {
   for (const { name, path, hint, commands } of tools) {
     const how = hint ?? commands.map((command) => command.join(' ')).join(' && ');
     console.log(path ? `found    ${name}: ${path}` : `missing  ${name}: ${how}`);
   }
   if (tools.some(({ path, commands }) => !path && commands)) {
-    console.log('Install missing packages: npm run test:connectors -- --install');
+    console.log(`Install missing packages: npm run ${script} -- --install`);
   }
 }
 

@@ -118,6 +118,30 @@ const schemesUsed: NodeRule = ({ components, paths }) => {
   return unused.length === 0 ? null : `no operation uses the security scheme ${unused.join(', ')}`;
 };
 
+type LinkingOperation = Node & {
+  readonly operationId: string;
+  readonly parameters?: readonly Node[];
+  readonly responses: Readonly<Record<string, { readonly links?: Readonly<Record<string, Node>> }>>;
+};
+
+const linksResolve: NodeRule = ({ paths }) => {
+  const operations = Object.values(paths as Record<string, Node>).flatMap((path) =>
+    Object.values(path).map((operation) => operation as LinkingOperation),
+  );
+  const named = new Map(operations.map((operation) => [operation.operationId, operation]));
+  for (const { responses } of operations) {
+    for (const { operationId, parameters } of Object.values(responses).flatMap(({ links = {} }) =>
+      Object.values(links),
+    )) {
+      const taken = named.get(operationId as string)?.parameters ?? [];
+      const unknown = Object.keys(parameters as object).find((name) => !taken.some((one) => one['name'] === name));
+      if (!named.has(operationId as string)) return `no operation has the name ${String(operationId)} of a link`;
+      if (unknown) return `${String(operationId)} has no parameter ${unknown}, which a link gives it`;
+    }
+  }
+  return null;
+};
+
 /** Each rule with the kind of node that it checks. */
 const HOUSE_RULES: Readonly<Record<string, readonly [kind: string, rule: NodeRule]>> = {
   'enum-named': ['Schema', enumIsNamed],
@@ -130,6 +154,7 @@ const HOUSE_RULES: Readonly<Record<string, readonly [kind: string, rule: NodeRul
   'request-id-taken': ['Parameter', requestIdTaken],
   'no-token-said-plainly': ['Operation', noTokenSaidPlainly],
   'security-schemes-used': ['Root', schemesUsed],
+  'links-resolve': ['Root', linksResolve],
   'schema-limits': ['Schema', schemaLimits],
   'parameter-example': ['Parameter', parameterExample],
   'header-described': ['Header', needs('a header', 'description', 'schema', 'example')],

@@ -151,6 +151,16 @@ const PLANTED: readonly (readonly [rule: string, what: string, changes: Record<s
     'no token as one of two ways in',
     { 'paths /oauth/token post security': [{ clientCredentials: [] }, {}] },
   ],
+  [
+    'house/links-resolve',
+    'a link to an unknown operation',
+    { [`${LIST} responses 200 links getAsset operationId`]: 'getThing' },
+  ],
+  [
+    'house/links-resolve',
+    'a link with an unknown parameter',
+    { [`${LIST} responses 200 links getAsset parameters key`]: '$response.body#/results/0/id' },
+  ],
   ['operation-2xx-response', 'no success', { [`${LIST} responses 200`]: REMOVED }],
   [
     'path-parameters-defined',

@@ -128,6 +128,7 @@ export class ComputersController {
     examples: COMPUTER_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
     stream: streamOf(ComputerLineDto, { type: 'computer', computer: COMPUTER_EXAMPLES.laptop.value }),
+    links: { getComputer: { id: '$response.body#/results/0/id' } },
   })
   @ApiProblems('validation_failed', 'invalid_cursor', 'export_in_progress')
   async list(
@@ -155,7 +156,11 @@ export class ComputersController {
       'Needs `computers:read` (or `all:read`), and with `expand` also `inventory:read`. The id is the id of the COMPUTER asset.',
   })
   @ApiParam(COMPUTER_ID)
-  @ApiSuccess(ComputerDto, { description: 'The computer.', examples: COMPUTER_EXAMPLES })
+  @ApiSuccess(ComputerDto, {
+    description: 'The computer.',
+    examples: COMPUTER_EXAMPLES,
+    links: { listComputerHistory: { id: '$response.body#/id' }, updateAsset: { id: '$response.body#/id' } },
+  })
   @ApiProblems('validation_failed', 'not_found')
   async get(
     @CurrentCaller() caller: Caller,

@@ -16,6 +16,12 @@ export interface DocumentedStream {
 
 const MAX_TEXT = 4096;
 
+/**
+ * Operations that a response leads to, with the parameters that it gives them as expressions of OpenAPI, such as
+ * `$response.body#/id`.
+ */
+type Links = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 interface Success<Body> {
   readonly description: string;
   readonly examples: BodyExamples<Body>;
@@ -23,12 +29,13 @@ interface Success<Body> {
   readonly headers?: ResponseHeaders;
   /** False for a route without a rate limit. */
   readonly charged?: boolean;
+  readonly links?: Links;
   readonly stream?: DocumentedStream;
 }
 
 /** Documents the only success of a route, always 200, with its headers and examples. */
 export function ApiSuccess<Body>(type: Type<Body>, success: Success<Body>): MethodDecorator {
-  const { description, examples, headers = {}, charged = true, stream } = success;
+  const { description, examples, headers = {}, charged = true, stream, links } = success;
   return applyDecorators(
     ApiExtraModels(type, ...(stream?.lines ?? [])),
     ApiResponse({
@@ -39,9 +46,18 @@ export function ApiSuccess<Body>(type: Type<Body>, success: Success<Body>): Meth
         'application/json': { schema: { $ref: getSchemaPath(type) }, examples: { ...examples } },
         ...(stream && { 'application/x-ndjson': streamContent(stream) }),
       },
+      ...(links && { links: linkObjects(links) }),
     }),
   );
 }
+
+const linkObjects = (links: Links) =>
+  Object.fromEntries(
+    Object.entries(links).map(([operationId, parameters]) => [
+      operationId,
+      { operationId, parameters: { ...parameters } },
+    ]),
+  );
 
 /** Documents the only success of a route that returns plain text. */
 export function ApiTextSuccess({ description, examples }: Success<string>): MethodDecorator {

@@ -83,6 +83,7 @@ export class AssetsController {
     examples: ASSET_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
     stream: streamOf(AssetLineDto, { type: 'asset', asset: ASSET_EXAMPLES.cloud.value }),
+    links: { getAsset: { id: '$response.body#/results/0/id' } },
   })
   @ApiProblems('validation_failed', 'invalid_cursor', 'export_in_progress')
   async list(
@@ -110,7 +111,15 @@ export class AssetsController {
       'Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update. With `expand` or `asOf` there is no `ETag`.',
   })
   @ApiParam(ASSET_ID)
-  @ApiSuccess(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'sometimes' } })
+  @ApiSuccess(AssetDto, {
+    description: 'The asset.',
+    examples: ASSET_EXAMPLES,
+    headers: { ETag: 'sometimes' },
+    links: {
+      updateAsset: { id: '$response.body#/id', 'If-Match': '$response.header.ETag' },
+      listAssetHistory: { id: '$response.body#/id' },
+    },
+  })
   @ApiProblems('validation_failed', 'not_found')
   async get(
     @CurrentCaller() caller: Caller,
@@ -149,6 +158,11 @@ export class AssetsController {
     description: 'The updated asset.',
     examples: { cloud: ASSET_EXAMPLES.cloud },
     headers: { ETag: 'always', 'Idempotent-Replayed': 'sometimes' },
+    links: {
+      getAsset: { id: '$response.body#/id' },
+      listAssetChanges: {},
+      listAssetHistory: { id: '$response.body#/id' },
+    },
   })
   @ApiProblems('validation_failed', 'not_found', 'resource_not_writable', 'precondition_failed', ...WRITE_PROBLEMS)
   async update(

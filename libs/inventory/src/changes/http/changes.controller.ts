@@ -35,6 +35,7 @@ export class ChangesController {
     description: 'A page of changes.',
     examples: ASSET_CHANGE_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
+    links: { getAsset: { id: '$response.body#/results/0/id' } },
   })
   @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
   async list(
