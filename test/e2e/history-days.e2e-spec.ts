@@ -47,13 +47,15 @@ describe('The history by day', () => {
     for (const table of ['change_set', 'change_head']) await back(table, 'changed_at');
     await back('history_horizon', 'begins_at');
   };
+  let history: History;
   let work: HistoryWork;
   let dataSource: DataSource;
   beforeAll(async () => {
     const options = { url: app.database.databaseUrl, poolSize: 2, patience: 'request' } as const;
     dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
     const database = new Database(dataSource);
-    work = new HistoryWork(database, new History(database), app.settings, new Metrics());
+    history = new History(database);
+    work = new HistoryWork(database, history, app.settings, new Metrics());
   });
   afterAll(() => dataSource.destroy());
 
@@ -152,6 +154,24 @@ describe('The history by day', () => {
     await admin.query('COMMIT');
 
     expect((await counting)[0]?.categories[2]).toMatchObject({ total: 1 });
+  });
+
+  it('leaves no day out that another instance begins and does not end', async () => {
+    await moveBack(2);
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`, [workspace]);
+    const settle = jest.spyOn(history, 'settle').mockImplementation(async (_, instant) => {
+      if (instant.toISOString().startsWith(day(1))) await admin.query('ROLLBACK');
+    });
+    await work.writeDays();
+    settle.mockRestore();
+    await admin.query('ROLLBACK');
+    await work.writeDays();
+
+    const written = `SELECT to_char(day, 'YYYY-MM-DD') AS day FROM day_count WHERE workspace_id = $1 ORDER BY day`;
+    const { rows } = await admin.query<{ day: string }>(written, [workspace]);
+    expect(rows.map((row) => row.day)).toEqual([day(2), day(1)]);
   });
 
   it('asks to come again while many days are to be written', async () => {

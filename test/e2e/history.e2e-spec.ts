@@ -277,6 +277,9 @@ describe('The history', () => {
       const all = Array.from({ length: 4_100 }, (_, n) => String(n + 1));
       expect(await namesOf(before)).toEqual(all);
       expect(await namesOf(after)).toEqual([...all.slice(0, 4), ...all.slice(4_050)]);
+      // Behind thousands of others.
+      const { id } = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
+      expect((await streamed(COMPUTERS, `asOf=${await instant()}`)).items).toMatchObject([{ id }]);
     });
 
     it('shows a posture as it was, and a change of it alone in both histories', async () => {

@@ -53,25 +53,27 @@ export class HistoryWork extends RepeatedWork {
     metrics.gauge({ name: 'compliance_history_rows', help: 'Former states of assets, about.' }, () => this.rows);
   }
 
-  /** Writes the days that are over and not written yet. Returns their number. */
-  async writeDays(): Promise<number> {
+  /** Writes the days that are over and not written yet, in their order: a day behind the newest one is never written. */
+  async writeDays(): Promise<void> {
     const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [String(MOST_DAYS)])]);
     for (const [workspace, day] of found as [string, string][]) {
       this.assertServing();
       const workspaceId = toWorkspaceId(workspace);
       const instant = new Date(endOf(day));
       await this.history.settle(workspaceId, instant);
-      await this.database.unitOfWork(
+      const isMine = await this.database.unitOfWork(
         { workspaceId },
         async () => {
           const [[lock] = []] = await this.database.run({ workspaceId }, [bind(TRY_LOCK, [workspaceId])]);
-          if (lock?.[0] !== 't') return;
+          if (lock?.[0] !== 't') return false;
           await this.database.write({ workspaceId }, [bind(WRITE_DAY, [workspaceId, day, instant.toISOString()])]);
+          return true;
         },
         { deadline: performance.now() + LONGEST_COUNT_MS },
       );
+      // Another instance may fail at this day.
+      if (!isMine) return;
     }
-    return found.length;
   }
 
   /** Moves the first instants of all workspaces, and then removes former states that ended before. */
