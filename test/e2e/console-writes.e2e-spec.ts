@@ -174,6 +174,21 @@ describe('The console changes assets', () => {
       for (const { id } of assets) expect(await read(id)).toMatchObject({ ownerId: chosen?.id });
     });
 
+    it('says when there are more employees than it looks at', async () => {
+      const many = await console.aWorkspace();
+      const browser = await console.signIn(many.slug, 'admin');
+      await api.arrange.anEmployee(many.id);
+      const { id } = await api.arrange.anAsset(many.id);
+      await api.arrange.change(many.id, 'UPDATE facet_count SET n = 100001 WHERE workspace_id = $1 AND sub_key = 15', [
+        many.id,
+      ]);
+
+      const [some, none] = [await set(id, 'owner', 'okaf', browser), await set(id, 'owner', 'nobody', browser)];
+
+      expect([some.status, some.text.includes('Not every employee was searched')]).toEqual([200, true]);
+      expect([none.status, none.text.includes('None of 100,000 employees has this')]).toEqual([400, true]);
+    });
+
     it('takes no employee of another workspace, and shows nothing for an asset of one', async () => {
       const { id } = await api.arrange.anAsset(ours.id);
       const form = (await admin.get(`/inventory/${id}`)).fields(`/inventory/${id}/owner`);

@@ -80,11 +80,9 @@ export class AssetChanges {
       const [found, other] = items;
       if (found && !other) return assetId(found.id);
     }
-    const found = await this.assets.employeesWith(scope, text, SHOWN + 1);
-    const { totalCount } = await this.assets.list(scope, { categoryKey: 'EMPLOYEE' }, { size: 1, after: null });
-    if (found.length > 0) throw new OwnerToChoose(text, found, totalCount > MOST_SEARCHED);
-    const which =
-      totalCount > MOST_SEARCHED ? `Of the first ${MOST_SEARCHED.toLocaleString('en')} employees none` : 'No employee';
+    const { found, partly } = await this.assets.employeesWith(scope, text, SHOWN + 1);
+    if (found.length > 0) throw new OwnerToChoose(text, found, partly);
+    const which = partly ? `None of ${MOST_SEARCHED.toLocaleString('en')} employees` : 'No employee';
     const detail = `${which} has this in the name or e-mail address.`;
     throw new ValidationFailed([{ parameter: 'owner', code: 'unknown', detail }]);
   }

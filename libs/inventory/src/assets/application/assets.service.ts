@@ -14,7 +14,7 @@ import type { ChangeAuthor } from '#libs/audit';
 import { type Asset, AssetChangedMeanwhile, AssetNotFound, AssetNotWritable } from '../domain/asset';
 import { type AssetFilter, refuseInconsistent } from '../domain/asset-filter';
 import { type PatchedAsset, type SentPatch, applyPatch, findNamed, patchFieldsOf } from '../domain/asset-patch';
-import { AssetRepository, type FoundEmployee } from '../domain/asset-repository.port';
+import { AssetRepository, type FoundEmployees } from '../domain/asset-repository.port';
 import {
   type BulkUpdate,
   type BulkUpdateSummary,
@@ -34,7 +34,7 @@ export class AssetsService {
   }
 
   /** Returns employees who have the text in their name or e-mail address, as {@link AssetRepository} says. */
-  async employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployee[]> {
+  async employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployees> {
     return this.assets.employeesWith(scope, text, limit);
   }
 

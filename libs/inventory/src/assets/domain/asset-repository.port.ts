@@ -32,8 +32,14 @@ export interface FoundEmployee {
   readonly email: string | null;
 }
 
+export interface FoundEmployees {
+  readonly found: readonly FoundEmployee[];
+  /** True when there are more than {@link MOST_SEARCHED}, and only these were looked at. */
+  readonly partly: boolean;
+}
+
 /** The most employees that {@link AssetRepository.employeesWith} looks at. */
-export const MOST_SEARCHED = 200_000;
+export const MOST_SEARCHED = 100_000;
 
 /** The visible assets of a workspace. Hidden and deleted ones count as absent. */
 export abstract class AssetRepository {
@@ -43,11 +49,8 @@ export abstract class AssetRepository {
    */
   abstract list(scope: ReadScope, filter: AssetFilter, page: PageRequest, expand?: Expand): Promise<Page<Asset>>;
 
-  /**
-   * Returns employees who have the text in their name or e-mail address, in any letter case: at most `limit` of them, of the
-   * first {@link MOST_SEARCHED} employees.
-   */
-  abstract employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployee[]>;
+  /** Returns at most `limit` employees who have the text in their name or e-mail address, in any letter case. */
+  abstract employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployees>;
 
   /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
   abstract reader(

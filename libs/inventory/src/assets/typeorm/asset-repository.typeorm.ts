@@ -21,7 +21,12 @@ import type { CategoryKey } from '../domain/asset-category';
 import { type AssetFilter, typesOf } from '../domain/asset-filter';
 import { AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { PatchedAsset, SentPatch } from '../domain/asset-patch';
-import { AssetRepository, type FoundEmployee, type LockedAssets, MOST_SEARCHED } from '../domain/asset-repository.port';
+import {
+  AssetRepository,
+  type FoundEmployees,
+  type LockedAssets,
+  MOST_SEARCHED,
+} from '../domain/asset-repository.port';
 import {
   ASSET_COLUMNS,
   EMPLOYEE,
@@ -41,10 +46,14 @@ const FIND_EXPANDED_ASSET = prepared('asset_find_expanded', findSelecting(EXPAND
 /** No index finds a part of a text, so an index finds the employees, and each is looked at until enough match. */
 const EMPLOYEES_WITH = prepared(
   'asset_employees_with',
-  `SELECT public_id, name, email
-     FROM (SELECT public_id, name, email FROM asset WHERE workspace_id = $1 AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL
-            ORDER BY facet, id LIMIT ${MOST_SEARCHED}) AS employee
-    WHERE strpos(lower(name), lower($2)) > 0 OR strpos(lower(email), lower($2)) > 0 LIMIT $3::integer`,
+  `SELECT counted.n > ${MOST_SEARCHED}, found.public_id, found.name, found.email
+     FROM (SELECT sum(n) AS n FROM facet_count WHERE workspace_id = $1 AND sub_key = ${EMPLOYEE}) AS counted
+     LEFT JOIN LATERAL (
+       SELECT public_id, name, email
+         FROM (SELECT public_id, name, email FROM asset
+                WHERE workspace_id = $1 AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL
+                ORDER BY facet, id LIMIT ${MOST_SEARCHED}) AS employee
+        WHERE strpos(lower(name), lower($2)) > 0 OR strpos(lower(email), lower($2)) > 0 LIMIT $3::integer) AS found ON true`,
 );
 const listWith = (expand?: Expand) => (expand ? EXPANDED_ASSET_LIST : ASSET_LIST);
 const FEED = feedStatement({ relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected });
@@ -78,11 +87,14 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return listWith(expand).page(this.database, scope, wantedAssets(filter), page);
   }
 
-  async employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployee[]> {
+  async employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployees> {
     const [rows = []] = await this.database.read(scope, [
       bind(EMPLOYEES_WITH, [scope.workspaceId, text, String(limit)]),
     ]);
-    return rows.map(([id, name, email]) => ({ id: assetId(id as string), name: name as string, email: email ?? null }));
+    const found = rows.flatMap(([, id, name, email]) =>
+      id === null ? [] : { id: assetId(id as string), name: name as string, email: email ?? null },
+    );
+    return { found, partly: rows[0]?.[0] === 't' };
   }
 
   reader(workspaceId: WorkspaceId, filter: AssetFilter, expand?: Expand): (page: PageRequest) => Promise<Page<Asset>> {
