@@ -5,7 +5,7 @@ import { packedStart } from './module-pack/module-pack';
 
 const ROOT = join(__dirname, '../..');
 
-/** Runs the built API in a process of its own, configured by its environment, as an operator does. */
+/** Runs the built API, or the console, in a process of its own, configured by its environment, as an operator does. */
 export class ApiProcess {
   private static readonly running = new Set<ApiProcess>();
 
@@ -19,9 +19,13 @@ export class ApiProcess {
   private readonly ended: Promise<number | null>;
 
   /** `output`: a descriptor for the log instead of {@link output}. */
-  constructor(environment: Readonly<Record<string, string>>, output: number | 'pipe' = 'pipe') {
+  constructor(
+    environment: Readonly<Record<string, string>>,
+    output: number | 'pipe' = 'pipe',
+    program: 'api' | 'console' = 'api',
+  ) {
     const packed = packedStart();
-    this.child = spawn(process.execPath, [...packed.words, join(ROOT, 'dist/apps/api/src/main.js')], {
+    this.child = spawn(process.execPath, [...packed.words, join(ROOT, `dist/apps/${program}/src/main.js`)], {
       env: { PATH: process.env['PATH'], ...packed.environment, ...environment },
       stdio: ['ignore', output, 'pipe'],
     });
