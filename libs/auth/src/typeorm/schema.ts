@@ -7,6 +7,7 @@ import { EndedGeneration1780000000080 } from './migrations/1780000000080-ended-g
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 import { SecretUses1780000000081 } from './migrations/1780000000081-secret-uses';
 import { TrustedIssuers1780000000101 } from './migrations/1780000000101-trusted-issuers';
+import { OneClaim1780000000133 } from './migrations/1780000000133-one-claim';
 import { UsedAssertionRow } from './used-assertion.row';
 import { WorkspaceRow } from './workspace.row';
 
@@ -21,6 +22,7 @@ export const authSchema: SchemaPart = {
     SecretUses1780000000081,
     ClientKeys1780000000100,
     TrustedIssuers1780000000101,
+    OneClaim1780000000133,
   ],
   grants: [
     { table: 'workspace', privileges: 'SELECT' },

@@ -3,6 +3,34 @@ import { clientPolicy } from './1780000000100-client-keys';
 
 const AS_OWNER = 'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp';
 
+/** `moment` is when the claim happens. */
+export const claimFunction = (moment: string): string => `
+  CREATE OR REPLACE FUNCTION claim_trusted_issuers(most integer)
+    RETURNS TABLE (issuer text, insecure boolean, of_operator boolean, ids uuid[], claimed_at timestamptz)
+    LANGUAGE plpgsql ${AS_OWNER} AS $$
+    DECLARE moment timestamptz;
+    BEGIN
+      -- One instance at a time.
+      IF NOT pg_try_advisory_xact_lock(hashtextextended('trusted issuers', 0)) THEN RETURN; END IF;
+      moment := ${moment};
+      RETURN QUERY
+      WITH due AS (
+        SELECT trust.issuer, trust.insecure, trust.of_operator FROM application_trust AS trust
+         -- An attempt in the future was made before the clock was set back.
+         WHERE NOT given AND (state = 'PENDING' AND attempted_at IS NULL OR state <> 'FAILED' AND attempted_at NOT BETWEEN
+                 moment - CASE state WHEN 'PENDING' THEN interval '40 seconds' ELSE interval '10 minutes' END AND moment)
+         GROUP BY 1, 2, 3 ORDER BY min(attempted_at) NULLS FIRST LIMIT most
+      ), claimed AS (
+        UPDATE application_trust AS trust SET attempted_at = moment FROM due
+         WHERE NOT given AND state <> 'FAILED'
+           AND (trust.issuer, trust.insecure, trust.of_operator) = (due.issuer, due.insecure, due.of_operator)
+        RETURNING trust.*
+      )
+      SELECT claimed.issuer, claimed.insecure, claimed.of_operator, array_agg(claimed.id), moment
+        FROM claimed GROUP BY 1, 2, 3;
+    END
+  $$;`;
+
 /** Issuers whose tokens prove an application, with their key sets. An application may be without a secret. */
 export class TrustedIssuers1780000000101 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -51,29 +79,7 @@ export class TrustedIssuers1780000000101 implements MigrationInterface {
 
   private async createFunctions(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      CREATE FUNCTION claim_trusted_issuers(most integer)
-        RETURNS TABLE (issuer text, insecure boolean, of_operator boolean, ids uuid[], claimed_at timestamptz)
-        LANGUAGE plpgsql ${AS_OWNER} AS $$
-        BEGIN
-          -- One instance at a time.
-          IF NOT pg_try_advisory_xact_lock(hashtextextended('trusted issuers', 0)) THEN RETURN; END IF;
-          RETURN QUERY
-          WITH due AS (
-            SELECT trust.issuer, trust.insecure, trust.of_operator FROM application_trust AS trust
-             -- An attempt in the future was made before the clock was set back.
-             WHERE NOT given AND (state = 'PENDING' AND attempted_at IS NULL OR state <> 'FAILED' AND attempted_at NOT BETWEEN
-                     now() - CASE state WHEN 'PENDING' THEN interval '40 seconds' ELSE interval '10 minutes' END AND now())
-             GROUP BY 1, 2, 3 ORDER BY min(attempted_at) NULLS FIRST LIMIT most
-          ), claimed AS (
-            UPDATE application_trust AS trust SET attempted_at = now() FROM due
-             WHERE NOT given AND state <> 'FAILED'
-               AND (trust.issuer, trust.insecure, trust.of_operator) = (due.issuer, due.insecure, due.of_operator)
-            RETURNING trust.*
-          )
-          SELECT claimed.issuer, claimed.insecure, claimed.of_operator, array_agg(claimed.id), now()
-            FROM claimed GROUP BY 1, 2, 3;
-        END
-      $$;
+      ${claimFunction('now()')}
       REVOKE ALL ON FUNCTION claim_trusted_issuers FROM PUBLIC;
       COMMENT ON FUNCTION claim_trusted_issuers IS 'Issuers, trusted in any workspace, whose key sets are to be fetched now.';
 
