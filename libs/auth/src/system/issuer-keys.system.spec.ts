@@ -1,6 +1,9 @@
+import { createSocket } from 'node:dgram';
 import dns from 'node:dns';
+import { once } from 'node:events';
 import { Settings } from '#libs/platform/config';
 import { StandInIssuer } from '../../../../test/support/stand-in-issuer';
+import { KeySetUnavailable } from '../domain/trusted-issuer';
 import { readIssuerKeys } from '../jwt/client-keys';
 import { IssuerKeysSystem } from './issuer-keys.system';
 
@@ -111,14 +114,28 @@ describe('The key set of an issuer', () => {
     expect(issuer.asked).not.toContain('/other');
   });
 
-  it('cannot be had when it dribbles for more than five seconds', async () => {
+  it('cannot be had when it dribbles, or its name is not told, for more than five seconds', async () => {
     issuer.answers.set('/jwks', (_, response) => {
       const timer = setInterval(() => response.write(' '), 100);
       response.on('close', () => clearInterval(timer));
     });
+    const silent = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const servers = dns.promises.getServers();
+    dns.promises.setServers([`127.0.0.1:${silent.address().port}`]);
+    const lookups = jest.spyOn(dns, 'lookup').mockImplementation((() => undefined) as never);
+    const named = { issuer: 'https://issuer.example', insecure: false };
     const since = performance.now();
-    await expect(fetch()).rejects.toThrow('took too long');
+
+    const tried = await Promise.allSettled([fetch(), fetch(named), fetch({ ...named, ofOperator: false })]);
+
     expect(performance.now() - since).toBeLessThan(7_000);
+    silent.close();
+    dns.promises.setServers(servers);
+    const late = { status: 'rejected', reason: new KeySetUnavailable('The issuer took too long.') };
+    expect(tried).toEqual([late, late, late]);
+    // A customer's name never occupies a thread that connections to Postgres need.
+    expect(lookups).toHaveBeenCalledTimes(1);
   }, 15_000);
 
   it('is never fetched from a loopback address without --insecure, nor in production', async () => {
@@ -145,8 +162,9 @@ describe('The key set of an issuer', () => {
       done(null, [{ address: times === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
     });
     const port = new URL(issuer.url).port;
-    issuer.discovery = { issuer: `http://rebinding.example:${port}`, jwks_uri: `${issuer.url}/jwks` };
-    await expect(fetch({ issuer: `http://rebinding.example:${port}` })).rejects.toThrow('not reachable');
+    const rebinding = `http://rebinding.example:${port}`;
+    issuer.discovery = { issuer: rebinding, jwks_uri: `${rebinding}/jwks` };
+    await expect(fetch({ issuer: rebinding })).rejects.toThrow('not reachable');
     expect(issuer.asked).toEqual(['/.well-known/openid-configuration']);
   });
 });

@@ -1,6 +1,7 @@
-import { type LookupAddress, lookup } from 'node:dns';
+import { type LookupAddress, lookup, promises } from 'node:dns';
 import { type IncomingMessage, request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
+import { isIP } from 'node:net';
 import { once } from 'node:events';
 import type { Settings } from '#libs/platform/config';
 import { z } from 'zod';
@@ -53,7 +54,8 @@ export class IssuerKeysSystem extends IssuerKeys {
       : (one) => isGlobal(one) || isIn(own, one) || (insecure && isLoopback(one));
     const signal = AbortSignal.timeout(PATIENCE_MS);
     try {
-      return await bodyOf(url, await openAddresses(url, isOpen, signal), signal);
+      const found = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''), ofOperator, signal);
+      return await bodyOf(url, openOnes(found, isOpen), signal);
     } catch (error) {
       if (error instanceof KeySetUnavailable) throw error;
       throw new KeySetUnavailable(signal.aborted ? 'The issuer took too long.' : 'The issuer could not be reached.');
@@ -61,12 +63,30 @@ export class IssuerKeysSystem extends IssuerKeys {
   }
 }
 
-/** Returns the addresses of a host that may be connected to. */
-async function openAddresses({ hostname }: URL, isOpen: IsOpen, signal: AbortSignal): Promise<LookupAddress[]> {
-  const found = await new Promise<LookupAddress[]>((resolve, reject) => {
+async function addressesOf(host: string, ofOperator: boolean, signal: AbortSignal): Promise<LookupAddress[]> {
+  if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
+  return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }, (error, all) => (error ? reject(error) : resolve(all)));
+    if (ofOperator) lookup(host, { all: true }, (error, all) => (error ? reject(error) : resolve(all)));
+    else addressesInDns(host).then(resolve, reject);
   });
+}
+
+/**
+ * Asks DNS alone. A look-up of the operating system occupies one of two threads until it ends, and new connections to
+ * Postgres and Redis need them. So a customer's slow name gets none.
+ */
+async function addressesInDns(host: string): Promise<LookupAddress[]> {
+  const ask = async (family: 4 | 6, addresses: Promise<string[]>) =>
+    (await addresses).map((address) => ({ address, family }));
+  const asked = await Promise.allSettled([ask(4, promises.resolve4(host)), ask(6, promises.resolve6(host))]);
+  const found = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  if (found.length === 0) throw new Error('DNS knows no address of the issuer.');
+  return found;
+}
+
+/** Returns the addresses that may be connected to. */
+function openOnes(found: LookupAddress[], isOpen: IsOpen): LookupAddress[] {
   const open = found.filter(({ address }) => isOpen(address));
   if (open.length === 0)
     throw new KeySetUnavailable('The issuer has an address that is not reachable from everywhere.');
