@@ -8,6 +8,7 @@ import { Database } from '#libs/platform/database';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { readIssuerKeys } from '../../libs/auth/src/jwt/client-keys';
 import { IssuerKeysSystem } from '../../libs/auth/src/system/issuer-keys.system';
+import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
 import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
 import { ComplianceClient } from '#libs/client';
 import { runAdmin } from '../support/admin-command';
@@ -74,19 +75,23 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     return instance.client().requestToken(Object.fromEntries(sent) as Record<string, string>);
   };
   const claims = (changes: object = {}) => ({ sub: GITHUB, aud: app.settings.baseUrl, ...changes });
-  /** One round of background work with the rights of the API, and the metrics after it. */
-  const look = async (): Promise<string> => {
+  /** With the rights of the API. */
+  const withDatabase = async <Result>(work: (database: Database) => Promise<Result>): Promise<Result> => {
     const options = { url: app.database.databaseUrl, poolSize: 1, patience: 'operator', entities: [] } as const;
     const dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
     try {
-      const exposed = new Metrics();
-      const issuers = new IssuerKeysSystem(app.settings, readIssuerKeys);
-      await new TrustedKeyWatch(new Database(dataSource), issuers, exposed).look();
-      return await exposed.expose();
+      return await work(new Database(dataSource));
     } finally {
       await dataSource.destroy();
     }
   };
+  /** One round of background work, and the metrics after it. */
+  const look = (): Promise<string> =>
+    withDatabase(async (database) => {
+      const exposed = new Metrics();
+      await new TrustedKeyWatch(database, new IssuerKeysSystem(app.settings, readIssuerKeys), exposed).look();
+      return exposed.expose();
+    });
   const sql = (text: string, values: unknown[] = []) => app.database.admin.query(text, values);
   const keysFile = (keys: unknown): string => {
     const path = join(directory, 'jwks.json');
@@ -215,8 +220,13 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     expect(issuer.asked).toHaveLength(asked + 2);
     expect((await request(token, {}, other)).status).toBe(200);
     await sql(`UPDATE application_trust SET attempted_at = now() - interval '601 seconds'`);
+    // A claim that began before this one, and gets its turn after it, claims nothing.
+    await sql('BEGIN');
+    await sql('SELECT now()');
     await look();
-    expect(issuer.asked).toHaveLength(asked + 4);
+    const claimed = await sql('SELECT FROM claim_trusted_issuers(8) WHERE issuer = $1', [issuer.url]);
+    await sql('COMMIT');
+    expect([claimed.rowCount, issuer.asked.length]).toEqual([0, asked + 4]);
   });
 
   it('keeps what an operator fetched after an instance had asked', async () => {
@@ -231,6 +241,21 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     await trusts('refresh', clientId);
     await sql('SELECT settle_trusted_issuer($1, $2, $3, NULL)', [ids, claimed_at, old]);
     expect((await request(await issuer.token(claims()))).status).toBe(200);
+  });
+
+  it('reads no more of a large set than a token needs', async () => {
+    const [own, other] = [issuer.keys, await StandInIssuer.start('ES256')];
+    await other.stop();
+    const many = (key: object | undefined) => Array.from({ length: 49 }, (_, n) => ({ ...key, kid: `k${n}` }));
+    await trust(GITHUB, '--jwks', keysFile([...many(other.keys[0]), ...own]));
+    expect((await request(await issuer.token(claims(), { kid: undefined }))).status).toBe(200);
+    await trust('repo:acme/other:*', '--jwks', keysFile([...many(own[0]), ...own]));
+    expect((await request(await issuer.token(claims(), { kid: undefined }))).status).toBe(401);
+    const found = await withDatabase(async (database) => {
+      const grants = new GrantRepositoryTypeorm(database);
+      return grants.findWithTrusts(clientId, issuer.url, null, 'RS256');
+    });
+    expect(found?.trusts.map(({ keys }) => keys.length)).toEqual([1, 4]);
   });
 
   it('uses a set that is older than 7 days no longer, and tells its age', async () => {

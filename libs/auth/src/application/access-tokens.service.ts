@@ -161,10 +161,10 @@ export class AccessTokensService {
     iss: unknown,
     source: string,
   ): Promise<AuthenticatedClient> {
-    const issuer = findable(typeof iss === 'string' ? iss : '');
-    const kid = unverifiedHeader(token)?.['kid'];
-    const named = kid === undefined ? null : findable(typeof kid === 'string' ? kid : '');
-    const found = await this.stored.findWithTrusts(findable(clientId), issuer, named);
+    const issuer = findable(iss);
+    const { kid, alg } = unverifiedHeader(token) ?? {};
+    const named = kid === undefined ? null : findable(kid);
+    const found = await this.stored.findWithTrusts(findable(clientId), issuer, named, findable(alg));
     const checked = await this.assertions.checkWorkload(token, { issuer, trusts: found?.trusts ?? [] });
     if ('fault' in checked) return this.refuse(clientId, source, checked.fault);
     if (!found || found.grant.disabled) return this.refuse(clientId, source, 'application disabled');
@@ -180,7 +180,8 @@ export class AccessTokensService {
 }
 
 /** An impossible name is looked up like any other, so it costs the same. Postgres refuses U+0000. */
-const findable = (name: string): string => (/^[^\p{Cc}\p{Cs}]{1,1000}$/u.test(name) ? name : '-');
+const findable = (name: unknown): string =>
+  typeof name === 'string' && /^[^\p{Cc}\p{Cs}]{1,1000}$/u.test(name) ? name : '-';
 
 /** Returns the scopes of a token. `asked` null asks for everything granted. @throws `invalid_scope` */
 function grantedScopes(grant: Grant, asked: readonly string[] | null): readonly string[] {

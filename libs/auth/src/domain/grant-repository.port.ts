@@ -60,13 +60,15 @@ export abstract class GrantRepository {
   abstract beginGenerationByKey(grant: Grant, verified: VerifiedAssertion, tokenId: string): Promise<bigint | null>;
 
   /**
-   * Returns the client's grant with its trusts in an issuer, each with the keys of this id, or with all where the id is
-   * null. Keys whose last good fetch is too old are left out. Null as above.
+   * Returns the client's grant with its trusts in an issuer, each with the keys of this algorithm and id, or of any id
+   * where it is null. More than four of a set are never read. Keys whose last good fetch is too old are left out. Null as
+   * above.
    */
   abstract findWithTrusts(
     clientId: string,
     issuer: string,
     kid: string | null,
+    algorithm: string,
   ): Promise<{ readonly grant: Grant; readonly trusts: readonly Trust[] } | null>;
 
   /** Starts the next generation like {@link beginGeneration}, unless the trust was removed or lost this key. */

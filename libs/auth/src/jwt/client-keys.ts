@@ -1,4 +1,4 @@
-import { type JsonWebKey, createPublicKey } from 'node:crypto';
+import { type AsymmetricKeyDetails, type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import { z } from 'zod';
 import type { ClientKey } from '../domain/client-assertion';
 import { KeySetUnavailable } from '../domain/trusted-issuer';
@@ -81,9 +81,12 @@ async function readClientKey(key: z.infer<typeof JWK>): Promise<ClientKey> {
   }
   if (key.use !== undefined && key.use !== 'sig') throw new ClientKeyRefused('The use of the key is not "sig".');
   const members = z.record(z.string(), z.string().regex(/^[\w-]+$/));
-  const { data: jwk } = members.safeParse(Object.fromEntries(PUBLIC_MEMBERS[key.kty].map((name) => [name, key[name]])));
-  if (!jwk) throw new ClientKeyRefused('The key is damaged.');
-  const possible = algorithmsOf(jwk);
+  const { data: given } = members.safeParse(Object.fromEntries(PUBLIC_MEMBERS[key.kty].map((name) => [name, key[name]])));
+  if (!given) throw new ClientKeyRefused('The key is damaged.');
+  const publicKey = publicKeyOf(given);
+  // Without leading zeros of its numbers, which may be as long as the file and would be read with each token.
+  const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>;
+  const possible = algorithmsOf(jwk, publicKey.asymmetricKeyDetails ?? {});
   const algorithms = possible.filter((name) => key.alg === undefined || name === key.alg || possible === ED25519);
   const isNamed = key.alg === undefined || possible.includes(key.alg);
   if (!isNamed) throw new ClientKeyRefused(`The alg of the key is none of ${possible.join(', ')}.`);
@@ -93,10 +96,9 @@ async function readClientKey(key: z.infer<typeof JWK>): Promise<ClientKey> {
 }
 
 /** Returns the algorithms of a public key (RFC 7518, 3.1; RFC 8725, 3.5). */
-function algorithmsOf(jwk: JsonWebKey): readonly string[] {
-  const { modulusLength, publicExponent } = detailsOf(jwk);
-  if (jwk['kty'] !== 'RSA') {
-    const algorithms = ALGORITHMS[`${String(jwk['kty'])} ${String(jwk['crv'])}`];
+function algorithmsOf({ kty, crv }: JsonWebKey, { modulusLength, publicExponent }: AsymmetricKeyDetails) {
+  if (kty !== 'RSA') {
+    const algorithms = ALGORITHMS[`${String(kty)} ${String(crv)}`];
     if (!algorithms) throw new ClientKeyRefused('The curve is none of P-256, P-384 and Ed25519.');
     return algorithms;
   }
@@ -106,9 +108,9 @@ function algorithmsOf(jwk: JsonWebKey): readonly string[] {
   return ['RS256', 'PS256'];
 }
 
-function detailsOf(jwk: JsonWebKey) {
+function publicKeyOf(jwk: JsonWebKey): KeyObject {
   try {
-    return createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails ?? {};
+    return createPublicKey({ key: jwk, format: 'jwk' });
   } catch {
     throw new ClientKeyRefused('The key is damaged.');
   }

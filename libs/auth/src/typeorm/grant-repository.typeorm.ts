@@ -95,13 +95,16 @@ const BEGIN_GENERATION_BY_KEY = prepared(
 
 /** A fetched set is used for 7 days after its last good fetch. One that an operator gave does not age. */
 const IS_USABLE = `state = 'READY' AND (given OR keys_at > now() - interval '7 days')`;
+/** A token is refused where more than three keys fit it (client-assertions.jwt.ts), so the fourth is the last to read. */
 const FIND_WITH_TRUSTS = prepared(
   'application_find_with_trusts',
   `SELECT ${GRANT_COLUMNS},
           (SELECT coalesce(json_agg(json_build_object(
                     'id', id, 'subject', subject, 'audience', audience, 'insecure', insecure,
-                    'keys', (SELECT coalesce(jsonb_agg(key), '[]') FROM jsonb_array_elements(keys) AS key
-                              WHERE $3 = '' OR key ->> 'kid' = substr($3, 2)))
+                    'keys', (SELECT coalesce(jsonb_agg(key), '[]')
+                               FROM (SELECT key FROM jsonb_array_elements(keys) AS key
+                                      WHERE key -> 'algorithms' ? $4 AND ($3 = '' OR key ->> 'kid' = substr($3, 2))
+                                      LIMIT 4) AS fitting))
                   ORDER BY created_at, id), '[]')
              FROM application_trust AS trust
             WHERE workspace_id = application.workspace_id AND client_id = $1 AND issuer = $2 AND ${IS_USABLE})
@@ -188,8 +191,8 @@ export class GrantRepositoryTypeorm extends GrantRepository {
     return generation ? BigInt(generation) : null;
   }
 
-  async findWithTrusts(clientId: string, issuer: string, kid: string | null) {
-    const find = bind(FIND_WITH_TRUSTS, [clientId, issuer, kid === null ? '' : `=${kid}`]);
+  async findWithTrusts(clientId: string, issuer: string, kid: string | null, algorithm: string) {
+    const find = bind(FIND_WITH_TRUSTS, [clientId, issuer, kid === null ? '' : `=${kid}`, algorithm]);
     const [[row = []] = []] = await this.database.read({ clientId }, [find]);
     const grant = toGrant(row);
     if (clientId === '' || grant.clientId !== clientId) return null;
