@@ -1,4 +1,4 @@
-import { KeyObject, createHash, randomUUID } from 'node:crypto';
+import { KeyObject, createHash, randomUUID, sign as signBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -234,8 +234,12 @@ describe('POST /oauth/token with a signed assertion', () => {
     const changed = (changes: object) => async () => sign(claims(changes));
     const headed = (header: object) => async () => sign(claims(), header);
     const without = (claim: string) => changed({ [claim]: undefined });
-    const asHeader = (header: object) => async () =>
-      replaced(await sign(claims()), 0, encoded({ alg: 'ES256', ...header }));
+    /** By the right key. `jose` would not sign these. */
+    const asHeader = (header: object) => () => {
+      const text = `${encoded({ alg: 'ES256', ...header })}.${encoded(claims())}`;
+      const key = { key: KeyObject.from(privateKey as never), dsaEncoding: 'ieee-p1363' } as const;
+      return Promise.resolve(`${text}.${signBytes('sha256', Buffer.from(text), key).toString('base64url')}`);
+    };
     const base = () => app.settings.baseUrl;
 
     const forgeries: [string, () => Promise<string>][] = [

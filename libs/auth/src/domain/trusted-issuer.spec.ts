@@ -50,6 +50,10 @@ describe('A trusted issuer', () => {
       'https://API.example.com:443',
       'http://127.0.0.1',
       'https://a@b.example',
+      'https://b.example?',
+      'https://b.example#',
+      'https://b.example/ключ',
+      `https://b.example/${'x'.repeat(1_000)}`,
       'x',
       '',
     ]) {

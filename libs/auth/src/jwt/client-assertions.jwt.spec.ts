@@ -1,3 +1,4 @@
+import { KeyObject, generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import { Settings } from '#libs/platform/config';
 import { type CryptoKey, SignJWT, exportJWK, generateKeyPair } from 'jose';
@@ -30,6 +31,12 @@ describe('A check of assertions', () => {
       .setProtectedHeader({ alg: 'ES256', ...header })
       .sign(key);
   const own = { iss: 'ci_1', sub: 'ci_1' };
+  /** Signs what `jose` would not. */
+  const signAny = (header: unknown, claims: object, key: CryptoKey) => {
+    const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    const with1363 = { key: KeyObject.from(key as never), dsaEncoding: 'ieee-p1363' } as const;
+    return `${text}.${signBytes('sha256', Buffer.from(text), with1363).toString('base64url')}`;
+  };
   const workload = (key: object, changes: object = {}) => ({
     issuer: ISSUER,
     trusts: [{ id: 't', subject: 's', audience: null, insecure: false, keys: [key as never], ...changes }],
@@ -70,6 +77,97 @@ describe('A check of assertions', () => {
     expect(await check(3, nameless)).toMatchObject({ key: { kid: 'c' } });
     expect(await check(4, nameless)).toEqual({ fault: 'too many keys fit' });
     expect(await check(4, await sign(own, last, { kid: 'c' }))).toMatchObject({ key: { kid: 'c' } });
+  });
+
+  it('is valid until the leeway is over', async () => {
+    const { privateKey, key } = await aKey('k');
+    const checked = await assertions.check(await sign(own, privateKey), {
+      ...{ clientId: 'ci_1', keys: [key], oldAudience: false },
+    });
+    expect(checked).toEqual({ key, expiresAt: new Date(START + 90_000) });
+  });
+
+  it.each<[object, string]>([
+    [{ exp: undefined }, 'exp'],
+    [{ iss: 'ci_2' }, 'iss'],
+    [{ sub: 'ci_2' }, 'sub'],
+    [{ jti: undefined }, 'jti'],
+    [{ jti: '' }, 'jti'],
+    [{ jti: 7 }, 'jti'],
+    [{ iat: at(31) }, 'issued in the future'],
+    [{ aud: [BASE, 'https://other.example'] }, 'audience'],
+    [{ aud: `${BASE}/oauth/token` }, 'audience'],
+  ])('refuses the claims %j', async (claims, fault) => {
+    const { privateKey, key } = await aKey('k');
+    const token = signAny({ alg: 'ES256' }, { aud: BASE, exp: at(60), jti: 'x', ...own, ...claims }, privateKey);
+    const checked = await assertions.check(token, { clientId: 'ci_1', keys: [key], oldAudience: false });
+    expect(checked).toEqual({ fault: expect.stringMatching(new RegExp(`(^| )${fault}$`)) as string });
+  });
+
+  it.each<[object, string]>([
+    [{ alg: 'none' }, 'algorithm'],
+    [{ alg: 'HS256' }, 'algorithm'],
+    [{ alg: ['ES256'] }, 'algorithm'],
+    [{ alg: 'ES256', crit: ['exp'], exp: 1 }, 'critical extension'],
+    [{ alg: 'ES256', crit: ['b64'], b64: false }, 'critical extension'],
+    [{ alg: 'ES256', kid: 7 }, 'key id'],
+    [{ alg: 'ES256', kid: 'K' }, 'no key fits'],
+    [{ alg: 'ES384', kid: 'k' }, 'no key fits'],
+    [{ alg: 'ES256', typ: 'at+jwt' }, 'type'],
+    [{ alg: 'ES256', typ: {} }, 'type'],
+  ])('refuses the header %j of the right key', async (header, fault) => {
+    const { privateKey, key } = await aKey('k');
+    const token = (iss: string) => signAny(header, { ...own, iss, aud: BASE, exp: at(60), jti: 'x' }, privateKey);
+    const expected = { clientId: 'ci_1', keys: [key], oldAudience: false };
+    expect(await assertions.check(token('ci_1'), expected)).toEqual({ fault });
+    expect(await assertions.checkWorkload(token(ISSUER), workload(key, { subject: 'ci_1' }))).toEqual({ fault });
+  });
+
+  it('compares types as media types, and takes the type of an assertion for one alone', async () => {
+    const { privateKey, key } = await aKey('k');
+    const check = async (typ: string) =>
+      assertions.check(await sign(own, privateKey, { typ }), { clientId: 'ci_1', keys: [key], oldAudience: false });
+    for (const typ of [
+      'JWT',
+      'jwt',
+      'application/JWT',
+      'Client-Authentication+jwt',
+      'application/client-authentication+jwt',
+    ])
+      expect(await check(typ)).toMatchObject({ key });
+    const token = (typ: string) => sign({ iss: ISSUER, sub: 's' }, privateKey, { typ });
+    expect(await assertions.checkWorkload(await token('application/JWT'), workload(key))).toMatchObject({ key });
+    expect(await assertions.checkWorkload(await token('client-authentication+jwt'), workload(key))).toEqual({
+      fault: 'type',
+    });
+  });
+
+  it('verifies as often as keys fit, and once where none does', async () => {
+    const made = await Promise.all(['a', 'b', 'c', 'd'].map(aKey));
+    const keys = made.map(({ key }) => key);
+    const token = await sign(own, (await aKey('x')).privateKey);
+    const verifications = jest.spyOn(globalThis.crypto.subtle, 'verify');
+    const counted = async (count: number) => {
+      verifications.mockClear();
+      await assertions.check(token, { clientId: 'ci_1', keys: keys.slice(0, count), oldAudience: false });
+      return verifications.mock.calls.length;
+    };
+    expect([await counted(0), await counted(1), await counted(3), await counted(4)]).toEqual([1, 1, 3, 1]);
+    verifications.mockRestore();
+  });
+
+  it.each<[object, string]>([
+    [{ iss: 'https://other.example' }, 'iss'],
+    [{ exp: undefined }, 'exp'],
+    [{ sub: undefined }, 'sub'],
+    [{ sub: ['s'] }, 'subject'],
+    [{ iat: at(31) }, 'issued in the future'],
+    [{ nbf: at(31) }, 'nbf'],
+  ])('refuses a workload token with %j', async (claims, fault) => {
+    const { privateKey, key } = await aKey('k');
+    const token = signAny({ alg: 'ES256' }, { iss: ISSUER, sub: 's', aud: BASE, exp: at(60), ...claims }, privateKey);
+    const checked = await assertions.checkWorkload(token, workload(key));
+    expect(checked).toEqual({ fault: expect.stringMatching(new RegExp(`(^| )${fault}$`)) as string });
   });
 
   it('takes workload tokens for a day, and never our own', async () => {
@@ -121,5 +219,53 @@ describe('A check of assertions', () => {
     expect(assertions.unknownKeyIds).toBe(0);
     await assertions.checkWorkload(token, workload(key, { keys: [] }));
     expect(assertions.unknownKeyIds).toBe(1);
+  });
+});
+
+describe('A public key of a client', () => {
+  const jwkOf = (curve: 'P-256' | 'P-384' | 'P-521') =>
+    generateKeyPairSync('ec', { namedCurve: curve }).publicKey.export({ format: 'jwk' });
+  const rsa = (modulusLength: number, publicExponent = 65_537) =>
+    generateKeyPairSync('rsa', { modulusLength, publicExponent }).publicKey.export({ format: 'jwk' });
+  const bytesOf = (text = '') => Buffer.from(text, 'base64url');
+  const padded = (text: string | undefined, zeros = 100_000) =>
+    Buffer.concat([Buffer.alloc(zeros), bytesOf(text)]).toString('base64url');
+  const read = async (jwk: object) => readClientKeys(JSON.stringify(jwk));
+
+  it('is kept without leading zeros', async () => {
+    const [ec, of] = [jwkOf('P-256'), rsa(2048)];
+    expect(await read({ ...ec, x: padded(ec.x) })).toEqual(await read(ec));
+    expect(await read({ ...of, n: padded(of.n), e: padded(of.e, 1) })).toEqual(await read(of));
+  });
+
+  it('binds its algorithm', async () => {
+    const of = rsa(2048);
+    const algorithms = async (jwk: object) => (await read(jwk)).map((key) => key.algorithms);
+    expect(await algorithms(of)).toEqual([['RS256', 'PS256']]);
+    expect(await algorithms({ ...of, alg: 'PS256' })).toEqual([['PS256']]);
+    const ed = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    for (const alg of [undefined, 'EdDSA', 'Ed25519'])
+      expect(await algorithms({ ...ed, alg })).toEqual([['EdDSA', 'Ed25519']]);
+    expect(await algorithms(jwkOf('P-384'))).toEqual([['ES384']]);
+  });
+
+  it.each<[string, () => object, string]>([
+    ['RSA of 1024 bits', () => rsa(1024), '2048 to 4096'],
+    ['RSA of 4104 bits', () => ({ ...rsa(2048), n: Buffer.alloc(513, 0xff).toString('base64url') }), '2048 to 4096'],
+    ['RSA with the exponent 3', () => rsa(2048, 3), 'exponent 65537'],
+    ['another curve', () => jwkOf('P-521'), 'The curve'],
+    ['the curve of another key', () => ({ ...jwkOf('P-256'), crv: 'P-384' }), 'damaged'],
+    ['a key for agreement', () => generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }), 'The curve'],
+    ['a point beside the curve', () => ({ ...jwkOf('P-256'), y: jwkOf('P-256').y }), 'damaged'],
+    ['a member that is no base64url', () => ({ ...jwkOf('P-256'), x: 'a b' }), 'damaged'],
+    ['a private half', () => ({ ...jwkOf('P-256'), d: 'x' }), 'private key'],
+    ['a shared secret', () => ({ kty: 'oct', k: 'AAAA' }), 'no public JWK'],
+    ['another use', () => ({ ...jwkOf('P-256'), use: 'enc' }), 'use'],
+    ['the algorithm of another key', () => ({ ...jwkOf('P-256'), alg: 'RS256' }), 'none of ES256'],
+    ['HMAC', () => ({ ...rsa(2048), alg: 'HS256' }), 'none of RS256, PS256'],
+    ['eleven keys', () => ({ keys: Array.from({ length: 11 }, () => jwkOf('P-256')) }), 'no set of 1 to 10'],
+    ['a weak key among good ones', () => ({ keys: [jwkOf('P-256'), rsa(1024)] }), '2048 to 4096'],
+  ])('is refused: %s', async (_, jwk, reason) => {
+    await expect(read(jwk())).rejects.toThrow(reason);
   });
 });
