@@ -81,7 +81,9 @@ async function readClientKey(key: z.infer<typeof JWK>): Promise<ClientKey> {
   }
   if (key.use !== undefined && key.use !== 'sig') throw new ClientKeyRefused('The use of the key is not "sig".');
   const members = z.record(z.string(), z.string().regex(/^[\w-]+$/));
-  const { data: given } = members.safeParse(Object.fromEntries(PUBLIC_MEMBERS[key.kty].map((name) => [name, key[name]])));
+  const { data: given } = members.safeParse(
+    Object.fromEntries(PUBLIC_MEMBERS[key.kty].map((name) => [name, key[name]])),
+  );
   if (!given) throw new ClientKeyRefused('The key is damaged.');
   const publicKey = publicKeyOf(given);
   // Without leading zeros of its numbers, which may be as long as the file and would be read with each token.
