@@ -98,7 +98,7 @@ export class ApiServerAdapter extends ExpressAdapter {
     if (response.req.method === 'HEAD' && isOffered(response)) return response.end();
     const text = isText ? body : JSON.stringify(body);
     const bytes = compressed(response, text.length < LONG_TEXT ? text : Buffer.from(text));
-    this.unsent.hold(response, Buffer.byteLength(bytes));
+    this.unsent.holdWhole(response, Buffer.byteLength(bytes));
     return sendBytes(response, bytes);
   }
 

@@ -5,21 +5,37 @@ import type { Response } from 'express';
 const MOST_BYTES = 80_000_000;
 /** The operating system takes a shorter response at once. */
 const LEAST_BYTES = 16_384;
+/** Time for a response of no length. */
+const PATIENCE_MS = 30_000;
+/** A client reads at least as many bytes in a millisecond. */
+const SLOWEST_READER = 50;
 
 /** Counts the bytes of responses until their clients have read them. */
 export class UnsentBytes {
   private total = 0;
   private readonly ofClients = new Map<string, number>();
 
+  constructor(private readonly patienceMs = PATIENCE_MS) {}
+
   /**
-   * Counts a response to a read until it is sent or its connection is lost. An application may hold as much as is left
+   * Counts a whole body like {@link hold}. Closes the connection when its client reads too slowly: clients that read a byte
+   * now and then would hold all bytes for good.
+   */
+  holdWhole(response: Response, bytes: number): void {
+    if (!this.hold(response, bytes)) return;
+    const timer = setTimeout(() => response.destroy(), this.patienceMs + bytes / SLOWEST_READER);
+    response.once('close', () => clearTimeout(timer));
+  }
+
+  /**
+   * Counts a response to a read until it is sent or its connection is lost. Returns whether it counts. An application may hold as much as is left
    * for all others, so a few that do not read leave room for the next one.
    * @throws `service_unavailable`
    */
-  hold(response: Response, bytes: number): void {
+  hold(response: Response, bytes: number): boolean {
     const { method, context } = response.req;
     // A write is done already, and its response is short.
-    if (!context.caller || method !== 'GET' || bytes < LEAST_BYTES) return;
+    if (!context.caller || method !== 'GET' || bytes < LEAST_BYTES) return false;
     const { clientId } = context.caller;
     if (this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
       for (const header of ['Content-Encoding', 'Link']) response.removeHeader(header);
@@ -27,6 +43,7 @@ export class UnsentBytes {
     }
     this.add(clientId, bytes);
     response.once('close', () => this.add(clientId, -bytes));
+    return true;
   }
 
   private heldBy(clientId: string): number {

@@ -1,0 +1,59 @@
+import { EventEmitter } from 'node:events';
+import type { Response } from 'express';
+import { UnsentBytes } from './unsent-bytes';
+
+const SECOND = 1_000;
+
+describe('Bodies that wait for their clients', () => {
+  let unsent: UnsentBytes;
+  beforeEach(() => {
+    unsent = new UnsentBytes();
+    jest.useFakeTimers();
+  });
+  afterEach(() => jest.useRealTimers());
+
+  const aResponse = (clientId = 'ci_1', method = 'GET') => {
+    const response = new EventEmitter() as unknown as jest.Mocked<Response>;
+    const destroy = jest.fn(() => response.emit('close'));
+    const req = { method, context: { caller: { clientId } } };
+    return Object.assign(response, { req, destroy, removeHeader: jest.fn() }) as unknown as typeof response;
+  };
+
+  it.each([
+    [1, 50],
+    [5, 130],
+  ])('lose their connection when %d MB are not read in %d s', (megabytes, seconds) => {
+    const response = aResponse();
+    unsent.holdWhole(response, megabytes * 1e6);
+    jest.advanceTimersByTime(seconds * SECOND - 1);
+    expect(response.destroy).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(1);
+    expect(response.destroy).toHaveBeenCalledTimes(1);
+  });
+
+  it('keep their connection once they are read, and so do streams', () => {
+    const [read, stream] = [aResponse(), aResponse()];
+    unsent.holdWhole(read, 1e6);
+    unsent.hold(stream, 2e6);
+    read.emit('close');
+    jest.advanceTimersByTime(3_600 * SECOND);
+    expect([read.destroy, stream.destroy].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('leave room for another application, and for all when they were cut', () => {
+    const held = Array.from({ length: 8 }, () => aResponse());
+    for (const response of held) unsent.holdWhole(response, 5e6);
+    expect(() => unsent.holdWhole(aResponse(), 5e6)).toThrow('Earlier responses wait to be read');
+    unsent.holdWhole(aResponse('ci_2'), 20e6);
+    expect(() => unsent.holdWhole(aResponse('ci_3'), 21e6)).toThrow('Earlier responses');
+    jest.advanceTimersByTime(130 * SECOND);
+    unsent.holdWhole(aResponse(), 5e6);
+  });
+
+  it('count for reads alone', () => {
+    for (let n = 0; n < 40; n += 1) unsent.holdWhole(aResponse('ci_1', 'PATCH'), 5e6);
+    unsent.holdWhole(aResponse('ci_1'), 5e6);
+    expect(jest.getTimerCount()).toBe(1);
+  });
+});
