@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Metrics } from '#libs/platform/observability';
-import { DataSource } from 'typeorm';
-import { Database } from '#libs/platform/database';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { readIssuerKeys } from '../../libs/auth/src/jwt/client-keys';
 import { IssuerKeysSystem } from '../../libs/auth/src/system/issuer-keys.system';
 import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
@@ -13,6 +10,7 @@ import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
 import { ComplianceClient } from '#libs/client';
 import { runAdmin } from '../support/admin-command';
 import type { ApiResponse } from '../support/api-client';
+import { asApi } from '../support/as-api';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { StandInIssuer } from '../support/stand-in-issuer';
 import { type TestApp, UNLIMITED, startApp, startInstance } from '../support/start-app';
@@ -75,19 +73,9 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     return instance.client().requestToken(Object.fromEntries(sent) as Record<string, string>);
   };
   const claims = (changes: object = {}) => ({ sub: GITHUB, aud: app.settings.baseUrl, ...changes });
-  /** With the rights of the API. */
-  const withDatabase = async <Result>(work: (database: Database) => Promise<Result>): Promise<Result> => {
-    const options = { url: app.database.databaseUrl, poolSize: 1, patience: 'operator', entities: [] } as const;
-    const dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
-    try {
-      return await work(new Database(dataSource));
-    } finally {
-      await dataSource.destroy();
-    }
-  };
   /** One round of background work, and the metrics after it. */
   const look = (): Promise<string> =>
-    withDatabase(async (database) => {
+    asApi(app, async (database) => {
       const exposed = new Metrics();
       await new TrustedKeyWatch(database, new IssuerKeysSystem(app.settings, readIssuerKeys), exposed).look();
       return exposed.expose();
@@ -129,6 +117,27 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     await trust(GITHUB);
     const api = new ComplianceClient({ baseUrl: app.origin, clientId, assertion: () => issuer.token(claims()) });
     expect((await api.me()).body.application.clientId).toBe(clientId);
+  });
+
+  it.each<[string, object, object]>([
+    ['an issuer with U+0000', { iss: 'https://issuer.example/\u0000' }, {}],
+    ['an issuer that is half a character', { iss: '\ud800' }, {}],
+    ['an issuer that is an array', { iss: ['a'] }, {}],
+    ['a client with U+0000', {}, { client_id: 'ci_\u0000' }],
+    ['a client that is long', {}, { client_id: 'x'.repeat(200) }],
+  ])('is refused with %s', async (_, changes, form) => {
+    expect((await request(await issuer.token(claims(changes)), form)).status).toBe(401);
+  });
+
+  it('is refused at once for a disabled application, and at every one that trusts it not', async () => {
+    await trust(GITHUB);
+    const { clientId: neighbour } = await app.arrange.anApplication(workspace, ['inventory:read']);
+    const token = await issuer.token(claims());
+    const reasonOf = ({ body }: ApiResponse) =>
+      app.logLines.find((line) => line['requestId'] === body['requestId'] && 'reason' in line)?.['reason'];
+    expect(reasonOf(await request(token, { client_id: neighbour }))).toBe('no key fits');
+    await run(['disable', clientId, '--yes']);
+    expect(reasonOf(await request(token))).toBe('application disabled');
   });
 
   it('needs the client id', async () => {
@@ -251,7 +260,7 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     expect((await request(await issuer.token(claims(), { kid: undefined }))).status).toBe(200);
     await trust('repo:acme/other:*', '--jwks', keysFile([...many(own[0]), ...own]));
     expect((await request(await issuer.token(claims(), { kid: undefined }))).status).toBe(401);
-    const found = await withDatabase(async (database) => {
+    const found = await asApi(app, async (database) => {
       const grants = new GrantRepositoryTypeorm(database);
       return grants.findWithTrusts(clientId, issuer.url, null, 'RS256');
     });
@@ -382,17 +391,7 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
 
   it('proves an application without a secret, and ends with one', async () => {
     const slug = (await sql('SELECT slug FROM workspace WHERE id = $1', [workspace])).rows[0] as { slug: string };
-    const words = [
-      'create',
-      '--workspace',
-      slug.slug,
-      '--name',
-      'ci',
-      '--scope',
-      'inventory:read',
-      '--no-secret',
-      '--json',
-    ];
+    const words = `create --workspace ${slug.slug} --name ci --scope inventory:read --no-secret --json`.split(' ');
     const created = JSON.parse((await run(words)).stdout) as Record<string, unknown>;
     expect([created['credentials'], 'client_secret' in created]).toEqual([[], false]);
     clientId = created['client_id'] as string;

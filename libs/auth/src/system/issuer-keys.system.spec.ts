@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import dns from 'node:dns';
 import { once } from 'node:events';
+import http from 'node:http';
 import { Settings } from '#libs/platform/config';
 import { StandInIssuer } from '../../../../test/support/stand-in-issuer';
 import { KeySetUnavailable } from '../domain/trusted-issuer';
@@ -152,6 +153,23 @@ describe('The key set of an issuer', () => {
     // TLS fails, so a connection was made.
     await expect(fetch(source, networks)).rejects.toThrow('could not be reached');
     await expect(fetch({ ...source, ofOperator: false }, networks)).rejects.toThrow('not reachable from everywhere');
+  });
+
+  it('connects to those addresses of a name alone that are open', async () => {
+    const all = ['10.0.0.1', '127.0.0.1'].map((address) => ({ address, family: 4 }));
+    const names = jest.spyOn(dns, 'lookup') as unknown as jest.Mock;
+    names.mockImplementation((_host: string, _options: object, done: (error: null, all: object[]) => void) =>
+      done(null, all),
+    );
+    const requests = jest.spyOn(http, 'request') as unknown as jest.Mock;
+    const mixed = `http://mixed.example:${new URL(issuer.url).port}`;
+    issuer.discovery = { issuer: mixed, jwks_uri: `${mixed}/jwks` };
+    await fetch({ issuer: mixed });
+    for (const [, { lookup }] of requests.mock.calls as [URL, http.RequestOptions][]) {
+      const told = jest.fn();
+      lookup?.('mixed.example', { all: true }, told);
+      expect(told).toHaveBeenCalledWith(null, [all[1]]);
+    }
   });
 
   it('connects to the address that was judged, whatever the name says later', async () => {
