@@ -253,10 +253,12 @@ describe('Change feeds after operator commands', () => {
       expect(rows).toEqual([{ target_id: employee.id }]);
     });
 
-    it('erase what a change that is being committed ends', async () => {
-      const employee = await app.arrange.anEmployee(workspace);
+    it('erase what a change that is being committed ends, and nobody else of it', async () => {
       await app.database.admin.query('BEGIN');
-      await rename(employee.internalId, 'Grace');
+      const [employee, colleague] = [await app.arrange.anEmployee(workspace), await app.arrange.anEmployee(workspace)];
+      await app.database.admin.query('COMMIT');
+      await app.database.admin.query('BEGIN');
+      for (const { internalId } of [employee, colleague]) await rename(internalId, 'Grace');
       const erasing = admin('history', 'erase', '--employee', employee.id);
       await someoneWaits(app.database);
       await app.database.admin.query('COMMIT');
@@ -268,6 +270,11 @@ describe('Change feeds after operator commands', () => {
       ]);
       await rename(employee.internalId, 'Hopper');
       expect((await history(employee.id)).shown[1]).toEqual(['erased', null]);
+      await rename(colleague.internalId, 'Hedy');
+      expect((await history(colleague.id)).shown.slice(1)).toEqual([
+        ['Grace', 'grace@example.com'],
+        ['Ada Okafor', 'ada@example.com'],
+      ]);
     });
 
     it('erase the present row of an employee who is hidden, without a change', async () => {

@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { History } from '#libs/platform/changes';
+import type { Settings } from '#libs/platform/config';
 import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
@@ -48,6 +49,7 @@ describe('The history by day', () => {
     await back('history_horizon', 'begins_at');
   };
   let history: History;
+  let workOf: (historyRetentionDays: number) => HistoryWork;
   let work: HistoryWork;
   let dataSource: DataSource;
   beforeAll(async () => {
@@ -55,7 +57,9 @@ describe('The history by day', () => {
     dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
     const database = new Database(dataSource);
     history = new History(database);
-    work = new HistoryWork(database, history, app.settings, new Metrics());
+    workOf = (historyRetentionDays) =>
+      new HistoryWork(database, history, { ...app.settings, historyRetentionDays } as Settings, new Metrics());
+    work = workOf(app.settings.historyRetentionDays);
   });
   afterAll(() => dataSource.destroy());
 
@@ -93,11 +97,12 @@ describe('The history by day', () => {
   it('counts past days at their last instant, before and after they are written', async () => {
     const { id, internalId } = await app.arrange.anAsset(workspace);
     const { internalId: computer } = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
+    const { internalId: shown } = await app.arrange.anAsset(workspace, { type: 'COMPUTER', visibility: 'HIDDEN' });
     await moveBack(1);
     await describeAs(id, 'the next day');
     await moveBack(1);
-    const hide = 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1 AND id IN ($2, $3)';
-    await app.arrange.change(workspace, hide, [workspace, internalId, computer]);
+    const turn = 'UPDATE asset SET visibility = 1 - visibility WHERE workspace_id = $1 AND id IN ($2, $3, $4)';
+    await app.arrange.change(workspace, turn, [workspace, internalId, computer, shown]);
     await app.arrange.manyAssets(workspace, 2);
 
     const path = `${SUMMARY}?from=${day(3)}`;
@@ -111,7 +116,7 @@ describe('The history by day', () => {
       [day(0), false, 2, 0],
     ];
     expect(custom(await days(path))).toEqual(expected);
-    const computers = [1, 1, 0].map((total) => ({ total }));
+    const computers = expected.map(() => ({ total: 1 }));
     expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(computers);
     await work.writeDays();
     expect(custom(await days(path))).toEqual(expected);
@@ -150,10 +155,13 @@ describe('The history by day', () => {
     const move = 'UPDATE change_set SET changed_at = $2 WHERE workspace_id = $1';
     await app.arrange.change(workspace, move, [workspace, new Date(`${day(1)}T23:59:59.999Z`)]);
     const counting = days(`${SUMMARY}?to=${day(1)}`);
+    const writing = work.writeDays();
     await someoneWaits(app.database);
     await admin.query('COMMIT');
 
     expect((await counting)[0]?.categories[2]).toMatchObject({ total: 1 });
+    await writing;
+    expect((await days(`${SUMMARY}?to=${day(1)}`))[0]?.categories[2]).toMatchObject({ total: 1 });
   });
 
   it('leaves no day out that another instance begins and does not end', async () => {
@@ -210,6 +218,9 @@ describe('The history by day', () => {
 
     const path = `${ASSETS}/${id}/history`;
     const { pageInfo } = await client.page(path, { pageSize: '3' });
+    const young = await app.arrange.aClient(await app.arrange.aWorkspace());
+    await workOf(0).forget();
+    expect(await descriptions()).toEqual(['three', 'two', 'one', null]);
     await work.forget();
 
     expect(await descriptions()).toEqual(['three', 'two']);
@@ -218,5 +229,7 @@ describe('The history by day', () => {
     expect((await client.get(`${ASSETS}/${id}?asOf=${first}`)).status).toBe(400);
     const later = new Date(Date.now() - 399 * 86_400_000).toISOString();
     expect((await client.get(`${ASSETS}/${id}?asOf=${later}`)).body['description']).toBe('two');
+    // A younger workspace has no longer history.
+    expect((await young.get(`${ASSETS}/${id}?asOf=${later}`)).status).toBe(400);
   });
 });

@@ -256,12 +256,7 @@ describe('The history', () => {
         const move = `UPDATE ${table} SET changed_at = $2 WHERE workspace_id = $1`;
         await app.arrange.change(workspace, move, [workspace, ahead]);
       }
-      const [read, list] = await Promise.all([
-        at(`${ASSETS}/${id}`, ahead.toISOString()),
-        streamed(ASSETS, `asOf=${ahead.toISOString()}`),
-      ]);
-
-      expect([read.status, list.items.length]).toEqual([200, 1]);
+      expect((await at(`${ASSETS}/${id}`, ahead.toISOString())).status).toBe(200);
       expect(Date.parse(await now())).toBeGreaterThan(ahead.getTime());
     });
 
