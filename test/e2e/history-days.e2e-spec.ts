@@ -169,11 +169,11 @@ describe('The history by day', () => {
     const { admin } = app.database;
     await admin.query('BEGIN');
     await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`, [workspace]);
-    const settle = jest.spyOn(history, 'settle').mockImplementation(async (_, instant) => {
+    const waiting = jest.spyOn(history, 'waitUntilOver').mockImplementation(async (_, instant) => {
       if (instant.toISOString().startsWith(day(1))) await admin.query('ROLLBACK');
     });
     await work.writeDays();
-    settle.mockRestore();
+    waiting.mockRestore();
     await admin.query('ROLLBACK');
     await work.writeDays();
 

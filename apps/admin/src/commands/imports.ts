@@ -34,7 +34,7 @@ async function list({ workspace, source, ...options }: ListOptions): Promise<voi
   const found = await operate([AuthOperatorModule, InventoryOperatorModule], async (operator) => {
     const workspaceId = workspace === undefined ? null : (await workspaceOf(operator, workspace)).id;
     const runs = operator.get(ImportRuns);
-    await runs.settle();
+    await runs.markInterrupted();
     return runs.latest({ workspaceId, source: source ?? null }, MOST_LISTED);
   });
   const rows = found.map(({ workspace: slug, run }) => [
@@ -54,7 +54,7 @@ async function show(id: string, options: CommonOptions): Promise<void> {
   const { ImportRuns, InventoryOperatorModule } = await import('#libs/inventory/operators');
   const found = await operate([InventoryOperatorModule], async (operator) => {
     const runs = operator.get(ImportRuns);
-    await runs.settle();
+    await runs.markInterrupted();
     return runs.find(id);
   });
   if (found === null) throw new CommandFailed(`There is no import ${id}. Run "imports list" to see all.`);

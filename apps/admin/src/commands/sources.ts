@@ -42,7 +42,7 @@ async function list({ workspace, ...options }: ListOptions): Promise<void> {
   const { newestOf } = await import('#libs/kernel');
   const items = await operate([AuthOperatorModule, InventoryOperatorModule], async (operator) => {
     const runs = operator.get(ImportRuns);
-    await runs.settle();
+    await runs.markInterrupted();
     const workspaces =
       workspace === undefined ? await operator.get(Workspaces).list() : [await workspaceOf(operator, workspace)];
     const found = [];

@@ -13,7 +13,7 @@ const CLAIM = prepared(
   'trusted_issuers_claim',
   'SELECT issuer, insecure, of_operator, ids, claimed_at FROM claim_trusted_issuers($1::integer)',
 );
-const SETTLE = prepared(
+const STORE_KEYS = prepared(
   'trusted_issuer_settle',
   `SELECT settle_trusted_issuer($1::uuid[], $2::timestamptz, nullif($3, '')::jsonb, nullif($4, ''))`,
 );
@@ -81,8 +81,8 @@ export class TrustedKeyWatch extends RepeatedWork {
           (fetched) => [JSON.stringify(fetched), ''],
           (error: Error) => ['', this.reasonOf(error, source.issuer)],
         );
-        const settle = bind(SETTLE, [String(ids), String(claimedAt), keys as string, reason as string]);
-        await this.database.run({ outsideTenants: true }, [settle]);
+        const stored = bind(STORE_KEYS, [String(ids), String(claimedAt), keys as string, reason as string]);
+        await this.database.run({ outsideTenants: true }, [stored]);
       }),
     );
     return rows.length;

@@ -88,7 +88,7 @@ export class DayCounts {
     { countsAt }: DayCountsOf,
     instant: Date | null,
   ): Promise<CountedDay['cells']> {
-    if (instant) await this.history.settle(workspaceId, instant);
+    if (instant) await this.history.waitUntilOver(workspaceId, instant);
     const values = [workspaceId, instant?.toISOString() ?? 'infinity'];
     const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(countsAt, values)]);
     return JSON.parse(row?.[0] ?? '[]') as CountedDay['cells'];

@@ -85,7 +85,7 @@ export class History {
     const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
     let rows = await this.database.read(scope, [bound]);
     if (momentOf(rows[0]?.[0], statement, instant).newest <= instant.getTime()) {
-      await this.settle(scope.workspaceId, instant);
+      await this.waitUntilOver(scope.workspaceId, instant);
       rows = await this.database.read(newestOf(scope.workspaceId), [bound]);
     }
     const row = rows[0]?.[0];
@@ -100,10 +100,10 @@ export class History {
     [firstKind, lastKind]: readonly [number, number] = EVERY_KIND,
   ): (page: PageRequest) => Promise<Page<Item>> {
     const { statement, toItem } = expand ? history.listExpanded : history.list;
-    let isSettled = false;
+    let isOver = false;
     return async ({ size, after, mostBytes = Infinity }) => {
-      if (!isSettled) await this.settle(workspaceId, instant);
-      isSettled = true;
+      if (!isOver) await this.waitUntilOver(workspaceId, instant);
+      isOver = true;
       const budget = new RowBudget(size + 1, mostBytes);
       const values = [workspaceId, instant.toISOString(), after ?? '0', String(size + 1), firstKind, lastKind];
       const [rows = []] = await this.database.read(newestOf(workspaceId), [
@@ -125,7 +125,7 @@ export class History {
    * Returns once no change can come any more whose time is the instant or earlier.
    * @throws `validation_failed` for an instant that is not over and not now
    */
-  async settle(workspaceId: WorkspaceId, instant: Date): Promise<void> {
+  async waitUntilOver(workspaceId: WorkspaceId, instant: Date): Promise<void> {
     const deadline = performance.now() + READ_PATIENCE_MS;
     const statements = [
       bind(AWAIT_TICKETS, [workspaceId]),

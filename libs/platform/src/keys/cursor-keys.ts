@@ -41,7 +41,7 @@ export class CursorKeys extends LoadedKeys<Buffer> {
 
   protected override async read(faults: string[]): Promise<LoadedKey<Buffer>[]> {
     try {
-      this.inFile = (await readCursorKeysFile(this.file)).map((key) => this.sighted(key));
+      this.inFile = (await readCursorKeysFile(this.file)).map((key) => this.withTimeSeen(key));
     } catch (error) {
       faults.push((error as Error).message);
     }

@@ -59,7 +59,7 @@ export class LoadedKeys<Material> implements RereadableKeys {
   }
 
   /** A replaced file counts as a new key, because other instances may not have read it yet. */
-  protected sighted(key: LoadedKey<Material>): LoadedKey<Material> {
+  protected withTimeSeen(key: LoadedKey<Material>): LoadedKey<Material> {
     const known = this.keys.get(key.kid);
     if (known?.digest === key.digest) return known;
     return this.keys.size === 0 ? key : { ...key, seenAt: this.clock.now() };
@@ -82,7 +82,7 @@ export class LoadedKeys<Material> implements RereadableKeys {
     const digest = hash('sha256', content);
     if (known?.digest === digest) return known;
     const material = this.kind.parse(content);
-    if (material !== null) return this.sighted({ kid, createdAt, digest, material });
+    if (material !== null) return this.withTimeSeen({ kid, createdAt, digest, material });
     faults.push(`SIGNING_KEYS_DIR: ${file} is no ${this.kind.description}.`);
     return known;
   }

@@ -60,7 +60,7 @@ export class HistoryWork extends RepeatedWork {
       this.assertServing();
       const workspaceId = toWorkspaceId(workspace);
       const instant = new Date(endOf(day));
-      await this.history.settle(workspaceId, instant);
+      await this.history.waitUntilOver(workspaceId, instant);
       const isMine = await this.database.unitOfWork(
         { workspaceId },
         async () => {

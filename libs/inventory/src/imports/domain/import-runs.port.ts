@@ -14,7 +14,7 @@ export abstract class ImportRuns {
   abstract sources(scope: ReadScope, page: PageRequest): Promise<Page<ImportedSource>>;
 
   /** Marks imports whose process is gone as INTERRUPTED. */
-  abstract settle(): Promise<void>;
+  abstract markInterrupted(): Promise<void>;
 
   /** Returns the latest imports of every workspace or of one, newest first. */
   abstract latest(

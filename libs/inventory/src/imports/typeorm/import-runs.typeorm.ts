@@ -11,7 +11,7 @@ import {
   HAS_SOURCE,
   LATEST,
   type RunJson,
-  SETTLE,
+  MARK_INTERRUPTED,
   SET_STALE_AFTER,
   toRun,
 } from './run-statements';
@@ -38,8 +38,8 @@ export class ImportRunsTypeorm extends ImportRuns {
     return SOURCE_LIST.page(this.database, scope, { filters: {} }, page);
   }
 
-  async settle(): Promise<void> {
-    await this.database.inTenant(EVERYWHERE, (manager) => manager.query(SETTLE));
+  async markInterrupted(): Promise<void> {
+    await this.database.inTenant(EVERYWHERE, (manager) => manager.query(MARK_INTERRUPTED));
   }
 
   async latest(

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { RepeatedWork } from '#libs/platform/background';
 import { Database, bind, prepared } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
-import { SETTLE } from './run-statements';
+import { MARK_INTERRUPTED } from './run-statements';
 
 const PAUSE_MS = 60_000;
 /** Bounds the number of series: the sources with a limit come first. */
 const MOST_SOURCES = 500;
-const SETTLE_RUNS = prepared('import_runs_settle', SETTLE);
+const MARK_RUNS = prepared('import_runs_mark_interrupted', MARK_INTERRUPTED);
 const FRESHNESS = prepared(
   'import_freshness',
   `SELECT workspace, source, (extract(epoch FROM fresh_at) * 1000)::bigint, stale_after_seconds
@@ -58,7 +58,7 @@ export class ImportWatch extends RepeatedWork {
   /** Looks at all imports once. */
   async look(): Promise<void> {
     const [, rows = []] = await this.database.run({ outsideTenants: true }, [
-      bind(SETTLE_RUNS, []),
+      bind(MARK_RUNS, []),
       bind(FRESHNESS, [String(MOST_SOURCES)]),
     ]);
     this.known = rows.map(([workspace, source, freshAt, staleAfter]) => ({

@@ -29,7 +29,7 @@ export const toRun = ({ startedAt, endedAt, counts, ...run }: RunJson): Recorded
   endedAt: endedAt === null ? null : new Date(endedAt),
 });
 
-export const SETTLE = 'SELECT settle_import_runs()';
+export const MARK_INTERRUPTED = 'SELECT settle_import_runs()';
 
 /** $1 workspace and $2 source, each null for all; $3 limit. */
 export const LATEST = `
