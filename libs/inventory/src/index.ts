@@ -8,4 +8,3 @@ export { toAssetDayDto } from './history/http/asset-summary.dto';
 export { ASSET_DAYS } from './history/http/summary.controller';
 export { ImportRuns } from './imports/domain/import-runs.port';
 export { inventoryServices } from './inventory.module';
-export { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';

@@ -10,11 +10,11 @@ export { FORMATS, type Format, InputUnreadable } from './imports/domain/import-f
 export { ImportFilesSystem } from './imports/system/import-files.system';
 export { type RecordMap } from './imports/domain/maps/record-map';
 export { MapLibrary } from './imports/system/maps/map-library.system';
-export { MapTrial, type MapTrialReport } from './imports/application/map-trial';
+export { MapTrial } from './imports/application/map-trial';
 export { MOST_IMPORTS } from './imports/typeorm/import-connections';
 export { AssetRekey } from './imports/typeorm/asset-rekey';
 export { OtherInventory } from './imports/typeorm/other-inventory';
-export { HIDE_LIMIT_RULE, type HideLimit, parseHideLimit } from './imports/domain/hide-limit';
+export { HIDE_LIMIT_RULE, parseHideLimit } from './imports/domain/hide-limit';
 export { type BadLine, type ImportError, type ImportProgress, type ImportReport } from './imports/domain/import-report';
 export { ImportRuns } from './imports/domain/import-runs.port';
 export { type ImportedSource, type RecordedRun } from './imports/domain/recorded-run';

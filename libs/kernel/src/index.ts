@@ -35,5 +35,5 @@ export {
 } from './rate-limit';
 export { SCOPES, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
 export { type Tag } from './tag';
-export { LAST_MILLISECOND, parseTimeBound, parseTimestamp } from './timestamp';
+export { parseTimeBound, parseTimestamp } from './timestamp';
 export { ValidationFailed } from './validation-failed';

@@ -1,6 +1,6 @@
-export { ChangeFeed, type Feed } from './change-feed';
+export { ChangeFeed } from './change-feed';
 export { changesSchema } from './changes-schema';
-export { type CountedDay, DayCounts, MOST_DAYS, endOf, dayCountsOf } from './day-counts';
+export { type CountedDay, DayCounts, endOf, dayCountsOf } from './day-counts';
 export { FeedRestart } from './feed-restart';
 export { feedStatement } from './feed-statement';
 export { History } from './history';

@@ -1,9 +1,9 @@
-export { columnList, pageOfRows, toBoolean, toOwner, withColumn, withOwner } from './column-list';
+export { columnList, toBoolean, toOwner, withColumn, withOwner } from './column-list';
 export { dataSourceOptions, missingSessionSettings, poolOf } from './connections/data-source';
 export { Database, READ_PATIENCE_MS, type TenantScope } from './database';
 export { DatabaseProbe } from './database-probe';
 export { DatabaseModule } from './database.module';
-export { type BoundStatement, type Statement, type TextRow, bind, prepared } from './pipelined-statements';
+export { type BoundStatement, type TextRow, bind, prepared } from './pipelined-statements';
 export { buildIndexConcurrently } from './schema/concurrent-index';
 export { RolesNotApart, RuntimeRoleUnfit, migrate } from './schema/migrate';
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './schema/runtime-role';
