@@ -63,11 +63,12 @@ describe('The console', () => {
       const browser = console.browser();
 
       const opened = [await browser.get(path), await browser.get(path)];
+      const forged = await console.browser().post(path, { csrf: 'x'.repeat(43) });
       const used = await browser.post(path, opened[0]?.fields() ?? {});
       const again = await console.browser().post(path, opened[0]?.fields() ?? {});
       const empty = await fetch(`${console.origin}${path}`, { method: 'POST' });
 
-      expect(empty.status).toBe(403);
+      expect([empty.status, forged.status]).toEqual([403, 403]);
       expect(opened.map(({ status }) => status)).toEqual([200, 200]);
       expect([used.status, used.headers.get('location'), again.status]).toEqual([303, '/', 403]);
       expect(again.headers.getSetCookie()).toEqual([]);
@@ -227,6 +228,14 @@ describe('The console', () => {
       await console.admin('people', 'erase', '--workspace', ours.slug, erased.personId, '--yes');
 
       for (const browser of [removed, erased]) expect((await browser.get('/')).status).toBe(303);
+      const { rowCount } = await console.database.admin.query(
+        'SELECT FROM console_session WHERE person_id = ANY ($1)',
+        [[removed.personId, erased.personId]],
+      );
+      expect(rowCount).toBe(0);
+      const late = await console.signIn(ours.slug, 'viewer');
+      await console.database.admin.query('UPDATE person SET removed_at = now() WHERE id = $1', [late.personId]);
+      expect((await late.get('/')).status).toBe(303);
       const { items } = (await console.admin('people', 'list', '--workspace', ours.slug)) as {
         items: { id: string; name: string | null; email: string | null; state: string }[];
       };

@@ -32,32 +32,32 @@ export class OverviewController {
       (await this.assets.list(scope, filter, TOTAL_ONLY)).totalCount;
     const computers = async (filter: Parameters<ComputerDirectory['list']>[1]) =>
       (await this.computers.list(scope, filter, TOTAL_ONLY)).totalCount;
-    const categories = [];
-    for (const { key, displayLabel } of ASSET_CATEGORIES) {
-      const [total, owned] = [await assets({ categoryKey: key }), await assets({ categoryKey: key, hasOwner: true })];
-      categories.push({ key, label: displayLabel, total, owned, percent: percentOf(owned, total) ?? 0 });
-    }
-    const total = await computers({});
-    const checks = [];
-    for (const [place, key] of CHECKS.entries()) {
-      const [failing, unknown] = [await computers({ failingAnyOf: [key] }), await computers({ unknownAnyOf: [key] })];
+    const ofCategory = async ({ key, displayLabel }: (typeof ASSET_CATEGORIES)[number]) => {
+      const found = [assets({ categoryKey: key }), assets({ categoryKey: key, hasOwner: true })];
+      const [total = 0, owned = 0] = await Promise.all(found);
+      return { key, label: displayLabel, total, owned, percent: percentOf(owned, total) ?? 0 };
+    };
+    const ofCheck = async (key: (typeof CHECKS)[number], place: number) => {
+      const found = [computers({}), computers({ failingAnyOf: [key] }), computers({ unknownAnyOf: [key] })];
+      const [total = 0, failing = 0, unknown = 0] = await Promise.all(found);
       const passing = total - failing - unknown;
-      checks.push({
-        key,
-        label: CHECK_LABELS[place],
-        passing,
-        failing,
-        unknown,
-        percent: percentOf(passing, total) ?? 0,
-      });
-    }
-    const sources = (await this.imports.sources(scope, { size: SOURCES, after: null })).items.map((one) => ({
+      const percent = percentOf(passing, total) ?? 0;
+      return { key, label: CHECK_LABELS[place], total, passing, failing, unknown, percent };
+    };
+    // The pool of the console bounds how many of them run at once.
+    const [categories, checks, { items }, latest, trends] = await Promise.all([
+      Promise.all(ASSET_CATEGORIES.map(ofCategory)),
+      Promise.all(CHECKS.map(ofCheck)),
+      this.imports.sources(scope, { size: SOURCES, after: null }),
+      this.imports.latest({ workspaceId, source: null }, LAST_RUNS),
+      this.trends.of(workspaceId),
+    ]);
+    const sources = items.map((one) => ({
       ...one,
       isStale: one.staleAfterSeconds !== null && ageOf(one.lastCompletedAt) > one.staleAfterSeconds,
     }));
-    const runs = (await this.imports.latest({ workspaceId, source: null }, LAST_RUNS)).map(({ run }) => run);
-    const trends = await this.trends.of(workspaceId);
-    sendPage(response, 'overview', { title: 'Overview', categories, checks, computers: total, sources, runs, trends });
+    const runs = latest.map(({ run }) => run);
+    sendPage(response, 'overview', { title: 'Overview', categories, checks, sources, runs, trends });
   }
 }
 
