@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuditRecorder } from '#libs/audit';
+import { AuditRecorder } from '#libs/audit/operators';
 import type { Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { ImportError } from '../domain/import-report';
