@@ -253,6 +253,25 @@ describe('The pages of the console', () => {
       expect(events.every(({ target }) => target.id === id)).toBe(true);
     });
 
+    it('are one at a time for each person', async () => {
+      const person = await console.signIn(ours.slug, 'viewer');
+      const holder = await console.database.admin.connect();
+      try {
+        await holder.query('BEGIN; LOCK TABLE asset IN ACCESS EXCLUSIVE MODE');
+        const first = person.get('/inventory/download');
+        const waits = 'SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass';
+        while ((await holder.query(waits, ['asset'])).rowCount === 0) await new Promise((done) => setTimeout(done, 20));
+
+        const second = await person.get('/inventory/download');
+        await holder.query('ROLLBACK');
+
+        expect([(await first).status, second.status]).toEqual([200, 429]);
+        expect((await person.get('/inventory/download')).status).toBe(200);
+      } finally {
+        holder.release(true);
+      }
+    });
+
     it('are four a minute for each person', async () => {
       const [person, other] = [await console.signIn(ours.slug, 'viewer'), await console.signIn(ours.slug, 'viewer')];
       const statuses = [];
