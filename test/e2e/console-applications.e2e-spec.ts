@@ -90,6 +90,18 @@ describe('The applications of the console', () => {
     expect([ended.status, (await tokenOf(old)).status, (await tokenOf(fresh)).status]).toEqual([303, 401, 200]);
   });
 
+  it('rotates a secret once, however often the form is sent', async () => {
+    const { client_id: clientId } = await create();
+    const path = `/applications/${clientId}`;
+    const fields = { ...(await admin.get(path)).fields(`${path}/rotate-secret`), overlap: 'none' };
+
+    const first = await admin.post(`${path}/rotate-secret`, fields);
+    const second = await admin.post(`${path}/rotate-secret`, fields);
+
+    expect([first.status, second.status, second.headers.get('location')]).toEqual([200, 303, path]);
+    expect((await tokenOf(secretOf(first))).status).toBe(200);
+  });
+
   it('refuses a disabled application on its next request, and accepts it again', async () => {
     const credentials = await create();
     const token = (await tokenOf(credentials)).body['access_token'] as string;
