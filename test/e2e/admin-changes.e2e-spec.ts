@@ -270,6 +270,9 @@ describe('Change feeds after operator commands', () => {
       ]);
       await rename(employee.internalId, 'Hopper');
       expect((await history(employee.id)).shown[1]).toEqual(['erased', null]);
+      await admin('history', 'erase', '--employee', employee.id);
+      await rename(employee.internalId, 'Murray');
+      expect((await history(employee.id)).shown[1]).toEqual(['erased', null]);
       await rename(colleague.internalId, 'Hedy');
       expect((await history(colleague.id)).shown.slice(1)).toEqual([
         ['Grace', 'grace@example.com'],
