@@ -32,6 +32,7 @@ const TEST_FOLDERS = new Set([
     'architecture',
     'faults',
     'linearizable',
+    'mutation',
     'schemathesis',
     'browser',
     'benchmark',

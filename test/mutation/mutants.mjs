@@ -1,0 +1,37 @@
+// Stryker's configuration: what is mutated, and the specs that must notice.
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const require = createRequire(import.meta.url);
+const unit = require('../../jest.config.cjs').projects.find(({ displayName }) => displayName === 'unit');
+
+/** Pure code, whose specs stand beside it. */
+const SUBJECTS = ['libs/platform/src/idempotency/fingerprint', 'libs/audit/src/domain/audit-tree'];
+
+export default {
+  plugins: [join(process.env.STRYKER, '@stryker-mutator/jest-runner/dist/src/index.js')],
+  testRunner: 'jest',
+  jest: {
+    projectType: 'custom',
+    config: {
+      ...unit,
+      // Stryker runs every spec for each mutant, in one process.
+      runner: undefined,
+      displayName: undefined,
+      // jest reads these folders at each start.
+      roots: [...new Set(SUBJECTS.map((subject) => `<rootDir>/${subject.replace(/\/[^/]*$/, '')}`))],
+      testMatch: SUBJECTS.map((subject) => `<rootDir>/${subject}.spec.ts`),
+    },
+    enableFindRelatedTests: false,
+  },
+  // Our environment of tests is not one that Stryker can extend.
+  coverageAnalysis: 'off',
+  concurrency: 1,
+  mutate: SUBJECTS.map((subject) => `${subject}.ts`),
+  ignorePatterns: ['dist', 'docs', 'docker', 'test-results', '.local', 'coverage'],
+  // Stryker would need a TypeScript of its own to read ours.
+  tsconfigFile: 'none.json',
+  tempDirName: process.env.STRYKER_DIRECTORY,
+  reporters: ['clear-text', 'progress-append-only'],
+  thresholds: { high: 95, low: 90, break: 90 },
+};
