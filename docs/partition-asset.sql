@@ -64,6 +64,8 @@ BEGIN
     RAISE EXCEPTION 'not every asset was copied';
   END IF;
   DROP TABLE asset_before;
+  -- Imports and grants name the sequence.
+  EXECUTE format('ALTER SEQUENCE %s RENAME TO asset_id_seq', pg_get_serial_sequence('asset', 'id'));
 
   FOREACH statement IN ARRAY again LOOP EXECUTE statement; END LOOP;
   ALTER TABLE asset ENABLE ROW LEVEL SECURITY;

@@ -7,6 +7,7 @@ import { ASSET_LIST } from '../../libs/inventory/src/assets/typeorm/asset-list';
 import { FIND_ASSET } from '../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
 import { counterFaults } from '../faults/database-faults';
 import type { ApiClient } from '../support/api-client';
+import { openOperator } from '../support/operator';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
@@ -89,7 +90,12 @@ describe('Distribution over many machines', () => {
       expect((await client.patch(`/v1/inventory/assets/${ids[0]}`, body)).status).toBe(200);
       const bulk = await client.patch('/v1/inventory/assets', { ids, patch: { description: 'bulk' } });
       expect(bulk.body['successfulUpdates']).toBe(12);
-      await app.arrange.anAsset(workspace);
+      const operator = await openOperator(app);
+      const imported = { fileIndex: 0, line: 1, value: { externalId: 'new', name: 'new', categoryKey: 'CUSTOM' } };
+      const options = { source: 'file', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+      const report = await operator.imports.runLines(workspaceId(workspace), options, [imported], () => undefined);
+      expect(report).toMatchObject({ created: 1 });
+      await operator.close();
       const { pageInfo } = await client.page('/v1/inventory/assets', { hasDescription: 'true' });
       expect(pageInfo.totalCount).toBe(12);
       expect(await counterFaults(database.admin, workspace)).toEqual([]);
