@@ -33,13 +33,14 @@ export class OverviewController {
     const computers = async (filter: Parameters<ComputerDirectory['list']>[1]) =>
       (await this.computers.list(scope, filter, TOTAL_ONLY)).totalCount;
     const ofCategory = async ({ key, displayLabel }: (typeof ASSET_CATEGORIES)[number]) => {
-      const found = [assets({ categoryKey: key }), assets({ categoryKey: key, hasOwner: true })];
-      const [total = 0, owned = 0] = await Promise.all(found);
+      const of = { categoryKey: key };
+      const [total, owned] = await Promise.all([assets(of), assets({ ...of, hasOwner: true })]);
       return { key, label: displayLabel, total, owned, percent: percentOf(owned, total) ?? 0 };
     };
+    const all = computers({});
     const ofCheck = async (key: (typeof CHECKS)[number], place: number) => {
-      const found = [computers({}), computers({ failingAnyOf: [key] }), computers({ unknownAnyOf: [key] })];
-      const [total = 0, failing = 0, unknown = 0] = await Promise.all(found);
+      const found = [all, computers({ failingAnyOf: [key] }), computers({ unknownAnyOf: [key] })] as const;
+      const [total, failing, unknown] = await Promise.all(found);
       const passing = total - failing - unknown;
       const percent = percentOf(passing, total) ?? 0;
       return { key, label: CHECK_LABELS[place], total, passing, failing, unknown, percent };

@@ -31,17 +31,16 @@ export class Trends {
 
   async of(workspaceId: WorkspaceId): Promise<{ readonly owners: Trend; readonly checks: Trend }> {
     const dayBefore = (days: number) => new Date(this.clock.now() - days * DAY_MS).toISOString().slice(0, 10);
-    const [assets, computers] = await Promise.all(
-      [ASSET_DAYS, COMPUTER_DAYS].map((of) => this.counts.written(workspaceId, of, dayBefore(DAYS), dayBefore(1))),
-    );
-    const owners = (assets ?? []).map(toAssetDayDto).map(({ date, categories }) => ({
+    const written = (of: typeof ASSET_DAYS) => this.counts.written(workspaceId, of, dayBefore(DAYS), dayBefore(1));
+    const [assets, computers] = await Promise.all([written(ASSET_DAYS), written(COMPUTER_DAYS)]);
+    const owners = assets.map(toAssetDayDto).map(({ date, categories }) => ({
       day: date,
       percents: OWNED.map(({ key }) => {
         const { withOwner, total } = categories.find(({ categoryKey }) => categoryKey === key) ?? NOTHING;
         return percentOf(withOwner, total);
       }),
     }));
-    const checks = (computers ?? []).map(toComputerDayDto).map(({ date, total, checks: by }) => ({
+    const checks = computers.map(toComputerDayDto).map(({ date, total, checks: by }) => ({
       day: date,
       percents: CHECKS.map((check) => percentOf(by[check].passing, total)),
     }));
