@@ -58,3 +58,6 @@ export const isEmail = (text: string): boolean => text.length <= 254 && /^[^\s@]
 export const isSameEmail = (one: string, other: string): boolean => folded(one) === folded(other);
 
 const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** As pages name a person. */
+export const shownName = ({ name }: Pick<Person, 'name'>): string => name ?? 'an erased person';

@@ -3,6 +3,7 @@ import { AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs
 import { Clock, DomainError } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
 import type { Request, Response } from 'express';
+import { shownName } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
 import { Access, Me } from './access.decorator';
@@ -50,7 +51,7 @@ export class AuditController {
     ]);
     const envelope = this.paging.envelope(response, workspaceId, RESOURCE, page, texts);
     response.removeHeader('Link');
-    const nameOf = new Map(people.map(({ id, name }) => [id, name ?? 'an erased person']));
+    const nameOf = new Map(people.map((person) => [person.id, shownName(person)]));
     sendPage(response, 'audit', {
       ...{
         title: 'Audit',

@@ -1,6 +1,7 @@
 import { Controller, Get, NotFoundException, Param, Res } from '@nestjs/common';
 import { ImportRuns } from '#libs/inventory';
 import type { Response } from 'express';
+import { shownName } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
 import { Access, Me } from './access.decorator';
@@ -38,7 +39,7 @@ export class ImportsController {
     if (!found) throw new NotFoundException();
     const { run, errors, warnings } = found;
     const person = (await this.people.list(workspaceId)).find((one) => run.who === `person ${one.id}`);
-    const who = person ? (person.name ?? 'an erased person') : run.who;
+    const who = person ? shownName(person) : run.who;
     sendPage(response, 'import', {
       title: `Import of ${run.source}`,
       run: { ...run, who },

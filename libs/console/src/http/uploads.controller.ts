@@ -18,7 +18,7 @@ import { Access, Me } from './access.decorator';
 import { sendPage } from './page';
 import { type FieldErrors, readFields } from './read-fields';
 import { MISSING, UploadDto } from './upload.dto';
-import { type Upload, type UploadOptions, Uploads } from './uploads';
+import { type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -79,13 +79,20 @@ export class UploadsController {
     const upload = this.find(me, id, response);
     if (!upload) return;
     const { state, progress, name, options } = upload;
-    const isUnderWay = state === 'trying' || state === 'importing';
-    if (isUnderWay) response.setHeader('Refresh', String(REFRESH_SECONDS));
+    const underWay = isUnderWay(upload);
+    if (underWay) response.setHeader('Refresh', String(REFRESH_SECONDS));
     const latest = { workspaceId: me.workspaceId, source: options.source };
     const [recorded] = state === 'imported' ? await this.runs.latest(latest, 1) : [];
     const { bytesRead = 0, bytesTotal = null, read = 0 } = progress ?? {};
     const percent = bytesTotal ? Math.floor((bytesRead * 100) / bytesTotal) : 0;
-    sendPage(response, 'upload', { title: TITLES[state](name), upload, isUnderWay, percent, read, run: recorded?.run });
+    sendPage(response, 'upload', {
+      title: TITLES[state](name),
+      upload,
+      isUnderWay: underWay,
+      percent,
+      read,
+      run: recorded?.run,
+    });
   }
 
   @Post('uploads/:id/import')

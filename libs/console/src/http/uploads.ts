@@ -43,7 +43,7 @@ export interface Upload {
   failedKept: number;
 }
 
-const isUnderWay = ({ state }: Upload): boolean => state === 'trying' || state === 'importing';
+export const isUnderWay = ({ state }: Upload): boolean => state === 'trying' || state === 'importing';
 
 /** Uploads of this instance, one for each workspace: a dry run, and then the import by the person who asked for it. */
 @Injectable()

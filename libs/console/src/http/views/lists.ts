@@ -1,3 +1,5 @@
+import { attributes, field } from './field';
+
 const NEXT = `<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Next page</a></p><% } %>`;
 
 const option = `<option value="<%= value %>"<% if (it.typed[name] === value) { %> selected<% } %>><%= label %></option>`;
@@ -51,9 +53,7 @@ ${NEXT}`;
 
 const assetForm = (name: string, label: string, hint: string, action: string): string =>
   `<form method="post" action="/inventory/<%= one.id %>/${name}" class="fields"><%~ include('@fields', it) %>
-<div class="field"><label for="${name}">${label} <span class="hint">${hint}</span></label>
-<input id="${name}" name="${name}" value="<%= it.typed.${name} %>"<%~ include('@invalid', { ...it, name: '${name}' }) %>>
-<%~ include('@error', { ...it, name: '${name}' }) %></div><button class="plain">${action}</button></form>`;
+${field(name, label, hint, `<input ${attributes(name)} value="<%= it.typed.${name} %>">`)}<button class="plain">${action}</button></form>`;
 
 export const ASSET = `<% layout('@frame') %>
 <% const one = it.asset; %>

@@ -1,7 +1,7 @@
-const field = (name: string, label: string, hint: string, attributes = ''): string =>
-  `<div class="field"><label for="${name}">${label} <span class="hint">${hint}</span></label>
-<input id="${name}" name="${name}" value="<%= it.typed.${name} %>" ${attributes}<%~ include('@invalid', { ...it, name: '${name}' }) %>>
-<%~ include('@error', { ...it, name: '${name}' }) %></div>`;
+import { attributes, field } from './field';
+
+const input = (name: string, label: string, hint: string, rules: string): string =>
+  field(name, label, hint, `<input ${attributes(name)} value="<%= it.typed.${name} %>" ${rules}>`);
 
 export const PEOPLE = `<% layout('@frame') %>
 <p>Who may use this console. A change acts on the person’s next request.</p>
@@ -22,11 +22,14 @@ export const PEOPLE = `<% layout('@frame') %>
 </tbody></table></div>
 <h2>Add a person</h2>
 <form method="post" action="/people" class="fields"><%~ include('@fields', it) %>
-${field('name', 'Name', 'As the audit shows it.', 'required maxlength="200"')}
-${field('email', 'E-mail', 'The address of the account that the person signs in with.', 'type="email" required maxlength="254"')}
-<div class="field"><label for="role">Role <span class="hint">A viewer sees everything but applications and people. An administrator changes it.</span></label>
-<select id="role" name="role"<%~ include('@invalid', { ...it, name: 'role' }) %>><% for (const role of ['viewer', 'admin']) { %><option value="<%= role %>"<% if (it.typed.role === role) { %> selected<% } %>><%= role === 'admin' ? 'administrator' : 'viewer' %></option><% } %></select>
-<%~ include('@error', { ...it, name: 'role' }) %></div>
-<% if (it.hasIssuer) { %>${field('subject', 'Subject', 'Only for an issuer that verifies no addresses, such as Entra: the id of the account.', 'maxlength="255"')}<% } %>
+${input('name', 'Name', 'As the audit shows it.', 'required maxlength="200"')}
+${input('email', 'E-mail', 'The address of the account that the person signs in with.', 'type="email" required maxlength="254"')}
+${field(
+  'role',
+  'Role',
+  'A viewer sees everything but applications and people. An administrator changes it.',
+  `<select ${attributes('role')}><% for (const role of ['viewer', 'admin']) { %><option value="<%= role %>"<% if (it.typed.role === role) { %> selected<% } %>><%= role === 'admin' ? 'administrator' : 'viewer' %></option><% } %></select>`,
+)}
+<% if (it.hasIssuer) { %>${input('subject', 'Subject', 'Only for an issuer that verifies no addresses, such as Entra: the id of the account.', 'maxlength="255"')}<% } %>
 <button>Add person</button>
 </form>`;

@@ -1,12 +1,5 @@
+import { attributes, field } from './field';
 import { LINES } from './lists';
-
-const field = (name: string, label: string, hint: string, control: string): string =>
-  `<div class="field"><label for="${name}">${label} <span class="hint">${hint}</span></label>
-${control}
-<%~ include('@error', { ...it, name: '${name}' }) %></div>`;
-
-const attributes = (name: string): string =>
-  `id="${name}" name="${name}"<%~ include('@invalid', { ...it, name: '${name}' }) %>`;
 
 const select = (name: string, options: string): string =>
   `<select ${attributes(name)}><% for (const [value, label] of ${options}) { %><option value="<%= value %>"<% if (it.typed.${name} === value) { %> selected<% } %>><%= label %></option><% } %></select>`;
