@@ -1,6 +1,22 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { tenantPolicy } from '#libs/platform/database';
 
+/** `collation` is that of the e-mail addresses, as a clause. */
+export const membershipsFunction = (collation: string): string => `
+  CREATE OR REPLACE FUNCTION console_memberships(account_issuer text, account_subject text, verified_email text)
+    RETURNS TABLE (workspace_id uuid, person_id uuid, role text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+    SELECT DISTINCT ON (found.workspace_id) found.workspace_id, found.id, found.role
+      FROM (SELECT * FROM person AS bound
+             WHERE bound.issuer = account_issuer AND bound.subject = account_subject AND bound.removed_at IS NULL
+             UNION ALL
+            SELECT * FROM person AS unbound
+             WHERE lower(unbound.email ${collation}) = lower(verified_email ${collation}) AND unbound.issuer IS NULL
+               AND unbound.removed_at IS NULL) AS found
+     WHERE found.signed_in_at IS NOT NULL OR found.added_at > now() - interval '14 days'
+     ORDER BY found.workspace_id, found.issuer NULLS LAST
+  $$;`;
+
 export class PeopleAndSessions1780000000120 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -46,19 +62,7 @@ export class PeopleAndSessions1780000000120 implements MigrationInterface {
       ${tenantPolicy('person', { ownerSeesAll: true })}
       ${tenantPolicy('console_session', { ownerSeesAll: true })}
 
-      CREATE FUNCTION console_memberships(account_issuer text, account_subject text, verified_email text)
-        RETURNS TABLE (workspace_id uuid, person_id uuid, role text)
-        LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-        SELECT DISTINCT ON (found.workspace_id) found.workspace_id, found.id, found.role
-          FROM (SELECT * FROM person AS bound
-                 WHERE bound.issuer = account_issuer AND bound.subject = account_subject AND bound.removed_at IS NULL
-                 UNION ALL
-                SELECT * FROM person AS unbound
-                 WHERE lower(unbound.email) = lower(verified_email) AND unbound.issuer IS NULL
-                   AND unbound.removed_at IS NULL) AS found
-         WHERE found.signed_in_at IS NOT NULL OR found.added_at > now() - interval '14 days'
-         ORDER BY found.workspace_id, found.issuer NULLS LAST
-      $$;
+      ${membershipsFunction('')}
       REVOKE ALL ON FUNCTION console_memberships FROM PUBLIC;
     `);
   }
