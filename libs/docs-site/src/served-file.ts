@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { Express } from 'express';
 
 /** Serves what is made at the first request. All responses share its bytes, and a browser may keep them for five minutes. */
@@ -25,3 +25,8 @@ export const projectFile = (path: string): string =>
 
 /** A script, a style or a page that is sent to browsers as it is. */
 export const browserFile = (name: string): string => projectFile(`libs/docs-site/src/browser/${name}`);
+
+/** Serves scripts and styles below /docs. */
+export function serveBrowserFiles(express: Express, names: readonly string[]): void {
+  for (const name of names) serveFile(express, `/docs/${name}`, extname(name), () => browserFile(name));
+}

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { prefersPage } from '#libs/platform/http';
 import type { Express } from 'express';
 import helmet from 'helmet';
-import { browserFile, serveFile } from '../served-file';
+import { browserFile, serveBrowserFiles, serveFile } from '../served-file';
 import { explorerDocument } from './explorer-document';
 
 /** Files of Swagger UI that the page loads. */
@@ -51,15 +50,8 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
   serve('/docs/openapi.json', 'json', () => JSON.stringify(contract()));
   express.get('/openapi.json', (_request, response) => response.redirect('docs/openapi.json'));
   serve('/docs/explorer.json', 'json', () => JSON.stringify(explorerDocument(contract())));
-  for (const file of [
-    'explorer.js',
-    'explorer-access.js',
-    'explorer-colours.js',
-    'explorer-errors.js',
-    'explorer.css',
-  ]) {
-    serve(`/docs/${file}`, extname(file), () => browserFile(file));
-  }
+  const scripts = ['explorer.js', 'explorer-access.js', 'explorer-colours.js', 'explorer-errors.js'];
+  serveBrowserFiles(express, [...scripts, 'explorer.css']);
   for (const [part, mediaType] of Object.entries(SWAGGER_UI_PARTS)) {
     serve(`/docs/${part}`, mediaType, () => readFileSync(require.resolve(`swagger-ui-dist/${part}`)));
   }

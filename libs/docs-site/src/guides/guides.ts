@@ -1,6 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express } from 'express';
-import { browserFile, projectFile, serveFile } from '../served-file';
+import { projectFile, serveBrowserFiles, serveFile } from '../served-file';
 import { GUIDES, PROGRAM } from './guide-list';
 import { renderGuide } from './guide-markdown';
 import { type RenderedGuides, guideOverview, guidePage } from './guide-page';
@@ -21,10 +21,7 @@ export function serveGuides(app: NestExpressApplication, baseUrl: string): void 
   serve('/docs/guides', 'html', () => guideOverview(rendered()));
   for (const guide of GUIDES) serve(`/docs/guides/${guide.name}`, 'html', () => guidePage(guide, rendered()));
   serve(`/docs/guides/${PROGRAM.name}`, 'text/plain; charset=utf-8', () => projectFile(PROGRAM.file));
-  serve('/docs/guides.css', 'css', () => browserFile('guides.css'));
-  for (const file of ['guides.js', 'guides-search.js', 'guides-wide.js']) {
-    serve(`/docs/${file}`, 'js', () => browserFile(file));
-  }
+  serveBrowserFiles(express, ['guides.css', 'guides.js', 'guides-search.js', 'guides-wide.js']);
   serve('/docs/guides-index.json', 'json', () => searchIndex(rendered()));
   serve('/docs/minisearch.js', 'js', searchLibrary);
   express.get('/docs/guides/', (_request, response) => response.redirect('../guides'));
