@@ -49,8 +49,7 @@ export class DayCounts {
 
   /** The days from `from` to `to` that the worker has written, in their order: one probe, whatever the inventory holds. */
   async written(workspaceId: WorkspaceId, of: DayCountsOf, from: string, to: string): Promise<CountedDay[]> {
-    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(of.stored, [workspaceId, from, to])]);
-    const written = JSON.parse(row?.[2] ?? '{}') as Record<string, CountedDay['cells']>;
+    const { written } = await this.stored(workspaceId, of, from, to);
     return Object.entries(written)
       .map(([date, cells]) => ({ date, isFinal: true, cells }))
       .sort((one, other) => (one.date < other.date ? -1 : 1));
@@ -65,12 +64,10 @@ export class DayCounts {
     of: DayCountsOf,
     given: { readonly from?: string | undefined; readonly to?: string | undefined },
   ): Promise<CountedDay[]> {
-    const values = [workspaceId, given.from ?? given.to ?? null, given.to ?? null];
-    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(of.stored, values)]);
-    const [today = '', begins = null, counts = null] = row ?? [];
-    const written = JSON.parse(counts ?? '{}') as Record<string, CountedDay['cells']>;
-    const wanted = daysOf(given, today as string);
-    const isKnown = (date: string): boolean => date in written || date === today || endOf(date) >= Number(begins);
+    const from = given.from ?? given.to ?? null;
+    const { today, begins, written } = await this.stored(workspaceId, of, from, given.to ?? null);
+    const wanted = daysOf(given, today);
+    const isKnown = (date: string): boolean => date in written || date === today || endOf(date) >= begins;
     const known = wanted.filter(isKnown);
     if (known.filter((date) => date !== today && !(date in written)).length > MOST_UNWRITTEN) throw new DaysUnwritten();
     const days: CountedDay[] = [];
@@ -80,6 +77,14 @@ export class DayCounts {
       days.push({ date, isFinal, cells });
     }
     return days;
+  }
+
+  /** The days that the worker has written, with today's date and the time at which the history begins. */
+  private async stored(workspaceId: WorkspaceId, { stored }: DayCountsOf, from: string | null, to: string | null) {
+    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(stored, [workspaceId, from, to])]);
+    const [today = '', begins = null, counts = null] = row ?? [];
+    const written = JSON.parse(counts ?? '{}') as Record<string, CountedDay['cells']>;
+    return { today: today as string, begins: Number(begins), written };
   }
 
   /** The counts at an instant; null for now. */

@@ -139,9 +139,9 @@ export class Database {
     }: { readonly gate?: Gate; readonly deadline?: number } = {},
   ): Promise<Result> {
     if (this.units.getStore()) throw new Error('A unit of work cannot begin within another.');
-    let lostAt: number | null = null;
+    let lostAt: number | undefined;
     for (let repeats = 0; ; repeats += 1) {
-      const unit: UnitOfWork = new UnitOfWork(this.pool, scopeStatement(scope), deadline, gate, lostAt ?? undefined);
+      const unit: UnitOfWork = new UnitOfWork(this.pool, scopeStatement(scope), deadline, gate, lostAt);
       try {
         return await this.carryOut(unit, work);
       } catch (error) {
@@ -149,9 +149,9 @@ export class Database {
         if (error instanceof GateClosed) throw error;
         await rolledBack;
         const state = sqlStateOf(error);
-        const lostFirst = lostAt === null && unit.lostBeforeCommit !== null;
+        const repeatable =
+          (lostAt === undefined && unit.lostBeforeCommit !== undefined) || REPEATABLE_SQLSTATES.has(state);
         lostAt ??= unit.lostBeforeCommit;
-        const repeatable = lostFirst || REPEATABLE_SQLSTATES.has(state);
         const isOver = deadline - performance.now() < SHORTEST_TRY_MS;
         if (!repeatable || repeats === MAX_REPEATS || isOver)
           throw VANISHED_SQLSTATES.has(state) ? crowdedOut(error) : error;

@@ -48,7 +48,8 @@ export class UnitOfWork {
   private readonly last: BoundStatement[] = [];
   private open = true;
   private failed = false;
-  private lostAt: number | null = null;
+  /** When the connection was lost, if nothing can have been committed. */
+  lostBeforeCommit: number | undefined;
   private lastSent: Promise<unknown> = Promise.resolve();
   private asked = false;
   private closed: { readonly by: unknown } | null = null;
@@ -62,11 +63,6 @@ export class UnitOfWork {
     /** A connection that was opened before this time is not used. */
     private readonly since = -Infinity,
   ) {}
-
-  /** When the connection was lost, if nothing can have been committed. */
-  get lostBeforeCommit(): number | null {
-    return this.lostAt;
-  }
 
   belongsTo(scope: BoundStatement): boolean {
     return scope.name === this.scope.name && scope.values[0] === this.scope.values[0];
@@ -153,7 +149,7 @@ export class UnitOfWork {
       await PipelinedStatements.run(this.client, batch, this.lastMoment(), rows);
     } catch (error) {
       this.failed = true;
-      if (this.open && connectionWasLost(error)) this.lostAt = performance.now();
+      if (this.open && connectionWasLost(error)) this.lostBeforeCommit = performance.now();
       // The gate's statements come first, so their rows may be complete although a later statement failed.
       const heard = rows.slice(opening.length, opening.length + asked.length);
       if (heard.every((found) => found.length > 0)) this.judge(gate, heard);

@@ -28,8 +28,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Counts a response to a read until it is sent or its connection is lost. Returns whether it counts. An application may hold as much as is left
-   * for all others, so a few that do not read leave room for the next one.
+   * Counts a response to a read until it is sent or its connection is lost. An application may hold as much as is left for
+   * all others, so a few that do not read leave room for the next one. Returns whether it counts.
    * @throws `service_unavailable`
    */
   hold(response: Response, bytes: number): boolean {
