@@ -23,7 +23,7 @@ export async function startDemo(directory, { port = 0, environment = {}, log = (
     await ended;
   };
   const killApi = async () => {
-    const pid = execFileSync('pgrep', ['-f', '-P', String(child.pid), 'api-child'], { encoding: 'utf8' }).trim();
+    const pid = execFileSync('pgrep', ['-f', '-P', String(child.pid), 'api-child.* api$'], { encoding: 'utf8' }).trim();
     process.kill(Number(pid), 'SIGKILL');
     await ended;
   };
