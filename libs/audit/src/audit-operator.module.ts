@@ -16,7 +16,7 @@ import { AuditCheckpointStoreTypeorm } from './typeorm/audit-checkpoint-store.ty
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { RecordedEvents } from './typeorm/recorded-events';
 
-export const auditEvidence = {
+const auditEvidence = {
   provide: AuditEvidence,
   useFactory: (settings: Settings) => new AuditEvidenceSystem(readSecret(AUDIT_KEY, settings)),
   inject: [Settings],

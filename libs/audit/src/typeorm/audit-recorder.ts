@@ -1,40 +1,24 @@
 import type { Clock, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, bind, prepared } from '#libs/platform/database';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
-import { ASSET_UPDATED, PERSON } from '../domain/audit-event';
+import { ASSET_UPDATED, type AuditEvent, type EventKind, PERSON } from '../domain/audit-event';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 
 const INSERT_EVENTS = prepared(
   'audit_insert_events',
   `
     INSERT INTO audit_event
-           (workspace_id, id, occurred_at, actor_name, asset_id, application_id, client_id, request_id, key_hash, changes,
-            mac)
-    SELECT $1::uuid, event.id, $2::timestamptz, '', event.asset_id, $3::uuid, $4, $5, $6, event.changes,
-           decode(event.mac, 'hex')
-      FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
+           (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, actor_name, asset_id, application_id,
+            client_id, request_id, key_hash, changes, mac)
+    SELECT $1::uuid, event.id, $2::timestamptz, event.action, event.actor_type, event.target_type, event.target_id, $3,
+           event.asset_id, $4::uuid, $5, $6, $7, event.changes, decode(event.mac, 'hex')
+      FROM jsonb_to_recordset($8::jsonb) AS event
+           (id uuid, action text, actor_type text, target_type text, target_id text, asset_id uuid, changes jsonb, mac text)`,
 );
 
-/** The action stays NULL, so that the index of updates has them too. */
-const INSERT_EVENTS_OF_PERSON = prepared(
-  'audit_insert_events_of_person',
-  `
-    INSERT INTO audit_event
-           (workspace_id, id, occurred_at, actor_type, actor_name, target_type, target_id, asset_id, application_id,
-            client_id, request_id, key_hash, changes, mac)
-    SELECT $1::uuid, event.id, $2::timestamptz, '${PERSON}', $8, 'ASSET', event.asset_id::text, event.asset_id, $3::uuid,
-           $4, $5, $6, event.changes, decode(event.mac, 'hex')
-      FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
-);
+type Sender = Required<Pick<AuditEvent, 'actorName' | 'applicationId' | 'clientId' | 'requestId' | 'keyHash'>>;
 
-const INSERT_ACT = prepared(
-  'audit_insert_act',
-  `
-    INSERT INTO audit_event
-           (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, actor_name, application_id,
-            client_id, request_id, key_hash, changes, mac)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, decode($14, 'hex'))`,
-);
+const NOBODY = { actorName: null, applicationId: null, clientId: null, keyHash: null };
 
 /**
  * Records updates and acts in their own transaction: applied and recorded, or neither. `operatorName` is who acts as
@@ -59,30 +43,25 @@ export class AuditRecorder {
   }
 
   /** Returns one INSERT for all changes of one update. It returns no rows. */
-  statement(workspaceId: WorkspaceId, author: ChangeAuthor, changes: readonly AssetChange[]): BoundStatement {
-    const now = this.clock.now();
-    const occurredAt = new Date(now).toISOString();
-    const { requestId } = author;
-    const personId = 'personId' in author ? author.personId : null;
-    const { applicationId, clientId, keyHash } =
-      'personId' in author ? { applicationId: null, clientId: null, keyHash: null } : author;
-    const events = changes.map(({ assetId, fields: changed }) => {
-      const id = this.evidence.newEventId(now);
-      const fields = asStored(changed);
-      const ofPerson = { action: ASSET_UPDATED, actorType: PERSON, targetType: 'ASSET', targetId: assetId };
-      const mac = this.evidence.eventMac({
-        ...{ workspaceId, id, occurredAt, kind: personId === null ? null : ofPerson, actorName: personId, assetId },
-        ...{ applicationId, clientId, requestId, keyHash, changes: fields, anchor: null },
-      });
-      return { id, asset_id: assetId, changes: fields, mac };
-    });
-    const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, JSON.stringify(events)];
-    return personId === null ? bind(INSERT_EVENTS, values) : bind(INSERT_EVENTS_OF_PERSON, [...values, personId]);
+  statement(
+    workspaceId: WorkspaceId,
+    { requestId, ...author }: ChangeAuthor,
+    changes: readonly AssetChange[],
+  ): BoundStatement {
+    const ofPerson = 'personId' in author;
+    const sender = { ...NOBODY, ...(ofPerson ? { actorName: author.personId } : author), requestId };
+    const kind = { action: ASSET_UPDATED, actorType: PERSON, targetType: 'ASSET' };
+    const events = changes.map(({ assetId, fields }) => ({
+      kind: ofPerson ? { ...kind, targetId: assetId } : null,
+      assetId,
+      changes: fields,
+    }));
+    return this.insert(workspaceId, sender, events);
   }
 
   /** Records one act by statements of the transaction that carries it out. */
   async record(workspaceId: WorkspaceId, act: AuditAct, run: RunStatement): Promise<void> {
-    const { text, values } = this.insertOf(workspaceId, act);
+    const { text, values } = this.insertAct(workspaceId, act);
     await run(text, [...values]);
   }
 
@@ -94,40 +73,46 @@ export class AuditRecorder {
   ): BoundStatement {
     if ('personId' in author) {
       const recorder = this.asPerson(author.personId);
-      return recorder.insertOf(workspaceId, { ...act, actor: { type: 'OPERATOR' }, requestId });
+      return recorder.insertAct(workspaceId, { ...act, actor: { type: 'OPERATOR' }, requestId });
     }
-    return this.insertOf(workspaceId, { ...act, actor: { type: 'APPLICATION', ...author }, requestId });
+    return this.insertAct(workspaceId, { ...act, actor: { type: 'APPLICATION', ...author }, requestId });
   }
 
-  private insertOf(workspaceId: WorkspaceId, act: AuditAct): BoundStatement {
+  private insertAct(workspaceId: WorkspaceId, act: AuditAct): BoundStatement {
+    const { type, ...application } = act.actor;
+    const who = type === 'APPLICATION' ? null : (this.personId ?? this.operatorName);
+    const actorType = type === 'APPLICATION' || this.personId === null ? type : PERSON;
+    const kind = { action: act.action, actorType, targetType: act.target.type, targetId: act.target.id };
+    const sender = { ...NOBODY, ...application, actorName: who, requestId: act.requestId ?? null };
+    return this.insert(workspaceId, sender, [{ kind, assetId: null, changes: act.changes ?? {} }]);
+  }
+
+  private insert(
+    workspaceId: WorkspaceId,
+    sender: Sender,
+    events: readonly Pick<AuditEvent, 'kind' | 'assetId' | 'changes'>[],
+  ): BoundStatement {
     const now = this.clock.now();
-    const { applicationId, clientId, keyHash, actorName } =
-      act.actor.type === 'APPLICATION'
-        ? { keyHash: null, ...act.actor, actorName: null }
-        : { applicationId: null, clientId: null, keyHash: null, actorName: this.personId ?? this.operatorName };
-    const actorType = this.personId === null || act.actor.type === 'APPLICATION' ? act.actor.type : PERSON;
-    const event = {
-      workspaceId,
-      id: this.evidence.newEventId(now),
-      occurredAt: new Date(now).toISOString(),
-      kind: { action: act.action, actorType, targetType: act.target.type, targetId: act.target.id },
-      actorName,
-      assetId: null,
-      applicationId,
-      clientId,
-      requestId: act.requestId ?? null,
-      keyHash,
-      changes: asStored(act.changes ?? {}),
-      anchor: null,
-    };
-    const { id, occurredAt, kind, requestId } = event;
-    return bind(INSERT_ACT, [
-      ...[workspaceId, id, occurredAt, kind.action, kind.actorType, kind.targetType, kind.targetId],
-      ...[actorName ?? '', applicationId, clientId, requestId, keyHash],
-      ...[JSON.stringify(event.changes), this.evidence.eventMac(event)],
-    ]);
+    const occurredAt = new Date(now).toISOString();
+    const rows = events.map(({ kind, assetId, changes: given }) => {
+      const [id, changes] = [this.evidence.newEventId(now), asStored(given)];
+      const event = { workspaceId, id, occurredAt, kind, ...sender, assetId, changes, anchor: null };
+      return { id, ...columnsOf(kind), asset_id: assetId, changes, mac: this.evidence.eventMac(event) };
+    });
+    const { actorName, applicationId, clientId, requestId, keyHash } = sender;
+    const values = [workspaceId, occurredAt, actorName ?? '', applicationId, clientId, requestId, keyHash];
+    return bind(INSERT_EVENTS, [...values, JSON.stringify(rows)]);
   }
 }
+
+/** The action of an update stays NULL, whoever made it, so that the index of updates has it. */
+const columnsOf = (kind: EventKind | null) =>
+  kind && {
+    action: kind.action === ASSET_UPDATED ? null : kind.action,
+    actor_type: kind.actorType,
+    target_type: kind.targetType,
+    target_id: kind.targetId,
+  };
 
 /** The changes as they will be read again: the MAC covers the values after JSON conversion. */
 function asStored(fields: AssetChange['fields']): Record<string, FieldChange> {
