@@ -23,13 +23,13 @@ export const clientSecrets = {
   inject: [Settings],
 };
 
-/** `cachedElsewhere`: other processes may cache grants in a Redis that this process does not know. */
 export const issuerKeys = {
   provide: IssuerKeys,
   useFactory: (settings: Settings) => new IssuerKeysSystem(settings, readIssuerKeys),
   inject: [Settings],
 };
 
+/** `cachedElsewhere`: other processes may cache grants in a Redis that this process does not know. */
 export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
   provide: GrantCache,
   useFactory: (redis: RedisClient, settings: Settings) => new GrantCacheRedis(redis, settings, options.cachedElsewhere),

@@ -9,5 +9,3 @@ export function metadataUrl(baseUrl: string, document: 'authorizationServer' | '
   const { origin, pathname } = new URL(baseUrl);
   return `${origin}/${WELL_KNOWN_PATHS[document]}${pathname.replace(/\/$/, '')}`;
 }
-
-export const keySetUrl = (baseUrl: string): string => `${baseUrl}/${WELL_KNOWN_PATHS.keySet}`;

@@ -17,7 +17,7 @@ import {
   PROTECTED_RESOURCE_EXAMPLES,
   ProtectedResourceDto,
 } from './discovery.dto';
-import { WELL_KNOWN_PATHS, keySetUrl } from './discovery-urls';
+import { WELL_KNOWN_PATHS } from './discovery-urls';
 
 /** The documents change with a release or a setting only. */
 const FOR_AN_HOUR = 'public, max-age=3600';
@@ -56,7 +56,7 @@ export class DiscoveryController {
     return {
       issuer: baseUrl,
       token_endpoint: `${baseUrl}/oauth/token`,
-      jwks_uri: keySetUrl(baseUrl),
+      jwks_uri: `${baseUrl}/${WELL_KNOWN_PATHS.keySet}`,
       scopes_supported: SCOPES,
       response_types_supported: ['none'],
       grant_types_supported: ['client_credentials'],
