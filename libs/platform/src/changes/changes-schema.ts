@@ -6,22 +6,18 @@ import { ChangeSets1780000000030 } from './migrations/1780000000030-change-sets'
 import { ChangeSetIds1780000000096 } from './migrations/1780000000096-change-set-ids';
 import { HistoryHorizon1780000000097 } from './migrations/1780000000097-history-horizon';
 
+const GRANTS: SchemaPart['grants'] = [
+  { table: 'change_set', privileges: 'SELECT' },
+  { table: 'change_head', privileges: 'SELECT' },
+  { table: 'history_horizon', privileges: 'SELECT' },
+  { function: 'take_change_ticket' },
+  { sequence: 'change_set_id' },
+];
+
 /** The tables of change sets. */
 export const changesSchema: SchemaPart = {
   entities: [ChangeSetRow, ChangeHeadRow, HistoryHorizonRow],
   migrations: [ChangeSets1780000000030, ChangeSetIds1780000000096, HistoryHorizon1780000000097],
-  grants: [
-    { table: 'change_set', privileges: 'SELECT' },
-    { table: 'change_head', privileges: 'SELECT' },
-    { table: 'history_horizon', privileges: 'SELECT' },
-    { function: 'take_change_ticket' },
-    { sequence: 'change_set_id' },
-  ],
-  consoleGrants: [
-    { table: 'change_set', privileges: 'SELECT' },
-    { table: 'change_head', privileges: 'SELECT' },
-    { table: 'history_horizon', privileges: 'SELECT' },
-    { function: 'take_change_ticket' },
-    { sequence: 'change_set_id' },
-  ],
+  grants: GRANTS,
+  consoleGrants: GRANTS,
 };

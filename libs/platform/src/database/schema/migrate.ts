@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
-import type { SchemaPart, TableGrant } from './schema-part';
+import type { Grant, SchemaPart } from './schema-part';
 
 /** SQLSTATE of a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -22,7 +22,7 @@ const SILENT: Logger = {
 };
 
 /** Readiness compares the applied migrations with those the instance knows. */
-const MIGRATION_TABLE_GRANT: TableGrant = { table: 'migration', privileges: 'SELECT' };
+const MIGRATION_TABLE_GRANT: Grant = { table: 'migration', privileges: 'SELECT' };
 
 export interface MigrationReport {
   /** Names of the migrations that this run applied, oldest first. */
@@ -134,7 +134,7 @@ async function appliedMigrations(connection: QueryRunner): Promise<string[]> {
 interface Role {
   readonly setting: string;
   readonly name: string;
-  readonly grants: NonNullable<SchemaPart['consoleGrants']>;
+  readonly grants: readonly Grant[];
 }
 
 const roleOf = (url: string): string => decodeURIComponent(new URL(url).username);
@@ -173,7 +173,7 @@ async function grant(connection: QueryRunner, role: Role): Promise<void> {
   }
 }
 
-function rightsOf(granted: Role['grants'][number], database: string): string {
+function rightsOf(granted: Grant, database: string): string {
   if ('database' in granted) return `${granted.database} ON DATABASE ${database}`;
   if ('function' in granted) return `EXECUTE ON FUNCTION ${granted.function}`;
   if ('sequence' in granted) return `USAGE ON SEQUENCE ${granted.sequence}`;

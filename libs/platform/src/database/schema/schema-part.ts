@@ -1,25 +1,12 @@
 import type { QueryRunner } from 'typeorm';
 
-/** Privileges of the runtime role on one table, as in a GRANT: `SELECT, INSERT, UPDATE (name)`. */
-export interface TableGrant {
-  readonly table: string;
-  readonly privileges: string;
-}
-
-/** A database function that the runtime role may call. */
-export interface FunctionGrant {
-  readonly function: string;
-}
-
-/** A sequence that the runtime role may draw numbers from. */
-export interface SequenceGrant {
-  readonly sequence: string;
-}
-
-/** Temporary tables, which imports need. They could hide ours from the role itself, never from functions with the owner's rights. */
-export interface DatabaseGrant {
-  readonly database: 'TEMPORARY';
-}
+/** What a role may do, beginning with privileges on one table as in a GRANT: `SELECT, INSERT, UPDATE (name)`. */
+export type Grant =
+  | { readonly table: string; readonly privileges: string }
+  | { readonly function: string }
+  | { readonly sequence: string }
+  /** Imports need temporary tables. They could hide ours from the role itself, never from functions with the owner's rights. */
+  | { readonly database: 'TEMPORARY' };
 
 /** The part of the schema that one feature owns. */
 export interface SchemaPart {
@@ -33,7 +20,7 @@ export interface SchemaPart {
     down(runner: QueryRunner): Promise<void>;
   })[];
   /** Every privilege of the runtime role on the feature's objects. Other privileges on tables and sequences are revoked. */
-  readonly grants: readonly (TableGrant | FunctionGrant | SequenceGrant)[];
+  readonly grants: readonly Grant[];
   /** Every privilege of the console's role on the feature's objects. */
-  readonly consoleGrants?: readonly (TableGrant | FunctionGrant | SequenceGrant | DatabaseGrant)[];
+  readonly consoleGrants?: readonly Grant[];
 }
