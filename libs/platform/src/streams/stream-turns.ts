@@ -5,19 +5,11 @@ import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
  * which they asked. Before each step the event loop serves other requests.
  */
 export class StreamTurns {
-  private isTaken = false;
-  private readonly line: (() => void)[] = [];
+  private last: Promise<unknown> = Promise.resolve();
 
-  async take<Result>(step: () => Result | Promise<Result>): Promise<Result> {
-    if (this.isTaken) await new Promise<void>((resolve) => this.line.push(resolve));
-    this.isTaken = true;
-    try {
-      await nextTurnOfLoop();
-      return await step();
-    } finally {
-      const next = this.line.shift();
-      if (next) next();
-      else this.isTaken = false;
-    }
+  take<Result>(step: () => Result | Promise<Result>): Promise<Result> {
+    const turn = this.last.then(() => nextTurnOfLoop()).then(step);
+    this.last = turn.catch(() => undefined);
+    return turn;
   }
 }
