@@ -160,19 +160,11 @@ export class PipelinedStatements implements Submittable {
     this.callback(error);
   }
 
-  handleRowDescription(): void {
-    // Columns are read by position, so no description is requested.
-  }
-
   /** Between two portions the event loop serves other requests. */
   handlePortalSuspended(connection: Connection): void {
     this.rememberParsed(connection);
     if (this.statements[this.current]?.budget?.isCut) this.sync(connection);
     else setImmediate(() => (connection as unknown as WireConnection).stream.write(NEXT_PORTION));
-  }
-
-  handleEmptyQuery(): void {
-    // Never called: no statement is empty.
   }
 
   /** Ends the batch, and with it a statement of which no more rows are wanted. */

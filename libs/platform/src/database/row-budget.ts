@@ -1,7 +1,8 @@
 /** Bounds the rows of one statement by their bytes. A statement has one of its own for each read. */
 export class RowBudget {
+  /** Whether rows are missing behind those that were kept. */
+  isCut = false;
   private bytes = 0;
-  private dropped = false;
 
   /** `rows`: the most that the statement returns. `mostBytes`: rows are dropped once so many bytes came. */
   constructor(
@@ -9,21 +10,16 @@ export class RowBudget {
     private readonly mostBytes: number,
   ) {}
 
-  /** Whether rows are missing behind those that were kept. */
-  get isCut(): boolean {
-    return this.dropped;
-  }
-
   /** A read that lost its connection begins again. */
   begin(): void {
     this.bytes = 0;
-    this.dropped = false;
+    this.isCut = false;
   }
 
   /** Whether to keep a row. The first one is always kept. */
   takes(bytes: number): boolean {
-    if (this.bytes >= this.mostBytes) this.dropped = true;
+    if (this.bytes >= this.mostBytes) this.isCut = true;
     this.bytes += bytes;
-    return !this.dropped;
+    return !this.isCut;
   }
 }

@@ -18,8 +18,9 @@ const NOTHING = Buffer.alloc(0);
 
 /** The body of one request. Copies it into one buffer as it arrives, so memory depends on bytes and not on chunks. */
 export class IncomingBody {
+  /** Bytes received so far. */
+  received = 0;
   private buffer = NOTHING;
-  private length = 0;
   private pieces = 0;
   private refused: BodyRefused | null = null;
   /** Limit of the route that reads the body. */
@@ -35,7 +36,7 @@ export class IncomingBody {
   /** Resolves to the whole body. Rejects with `BodyRefused` above the limit or after the time. */
   async read(limit: number, milliseconds: number): Promise<Buffer> {
     this.limit = limit;
-    if (this.length > limit) this.refuse('too large');
+    if (this.received > limit) this.refuse('too large');
     if (!this.isWhole && !this.refused) {
       const late = setTimeout(() => this.refuse('too late'), milliseconds);
       const finished = new Promise<void>((resolve) => (this.finish = resolve));
@@ -44,27 +45,22 @@ export class IncomingBody {
       clearTimeout(late);
     }
     if (this.refused) throw this.refused;
-    return this.buffer.subarray(0, this.length);
-  }
-
-  /** Bytes received so far. */
-  get received(): number {
-    return this.length;
+    return this.buffer.subarray(0, this.received);
   }
 
   /** Adds a piece. Returns whether to keep reading from the socket. */
   add(piece: Buffer): boolean {
-    this.length += piece.length;
+    this.received += piece.length;
     this.pieces += 1;
     if (this.pieces > MAX_PIECES) {
       stopParsing(this.socket);
       return this.refuse('too many pieces');
     }
-    if (this.isIgnored) return this.length < IGNORED_BYTES;
+    if (this.isIgnored) return this.received < IGNORED_BYTES;
     if (this.refused) return false;
-    if (this.limit !== null && this.length > this.limit) return this.refuse('too large');
+    if (this.limit !== null && this.received > this.limit) return this.refuse('too large');
     this.keep(piece);
-    return this.limit !== null || this.length < UNASKED_BYTES;
+    return this.limit !== null || this.received < UNASKED_BYTES;
   }
 
   end(): void {
@@ -80,7 +76,7 @@ export class IncomingBody {
   /** Discards the rest: the response was sent. */
   ignore(): void {
     this.isIgnored = true;
-    this.length = 0;
+    this.received = 0;
     this.buffer = NOTHING;
     if (this.isWhole) return;
     if (this.pieces > MAX_PIECES) this.socket.pause();
@@ -88,12 +84,12 @@ export class IncomingBody {
   }
 
   private keep(piece: Buffer): void {
-    if (this.length > this.buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.length, 2 * this.buffer.length));
+    if (this.received > this.buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.received, 2 * this.buffer.length));
       this.buffer.copy(larger);
       this.buffer = larger;
     }
-    this.buffer.set(piece, this.length - piece.length);
+    this.buffer.set(piece, this.received - piece.length);
   }
 
   private refuse(reason: BodyRefused['reason']): false {
