@@ -26,10 +26,16 @@ export interface Caller extends ReadScope {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-/** A write after its key and body were read. Its route and the audit use it. */
-export interface WriteRequest {
-  /** SHA-256 of the Idempotency-Key, hexadecimal. */
-  readonly keyHash: string;
+/** A write after its key and body were read, as its route and the audit see it. */
+export interface CurrentWriteRequest {
+  readonly workspaceId: WorkspaceId;
+  readonly author: {
+    readonly applicationId: ApplicationId;
+    readonly clientId: string;
+    readonly requestId: string;
+    /** SHA-256 of the Idempotency-Key, hexadecimal. */
+    readonly keyHash: string;
+  };
   readonly mediaType: JsonMediaType;
 }
 
@@ -43,7 +49,7 @@ export interface RequestContext {
   /** Path as it was sent, without the query, scheme and authority. */
   readonly instance: string;
   caller: Caller | null;
-  write: WriteRequest | null;
+  write: CurrentWriteRequest | null;
   /** Code of the problem that was sent, for the log. */
   problemCode: string | null;
   /** Client id that a token was issued to. The token endpoint knows no other caller. */
@@ -111,26 +117,9 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   return caller;
 });
 
-/** A write as its route sees it: its sender, its idempotency key and the media type of its body. */
-export interface CurrentWriteRequest {
-  readonly workspaceId: WorkspaceId;
-  readonly author: {
-    readonly applicationId: ApplicationId;
-    readonly clientId: string;
-    readonly requestId: string;
-    /** SHA-256 of the Idempotency-Key, hexadecimal. */
-    readonly keyHash: string;
-  };
-  readonly mediaType: JsonMediaType;
-}
-
-/**
- * Injects the current write. Only for routes behind the idempotency interceptor, which are all writes under a scope.
- */
+/** Injects the current write. Only for routes behind the idempotency interceptor, which are all writes under a scope. */
 export const CurrentWrite = createParamDecorator((_: unknown, context: ExecutionContext): CurrentWriteRequest => {
-  const { caller, write, requestId } = context.switchToHttp().getRequest<Request>().context;
-  if (!caller || !write) throw new Error('A route that is no write asks for one.');
-  const { workspaceId, applicationId, clientId } = caller;
-  const { keyHash, mediaType } = write;
-  return { workspaceId, author: { applicationId, clientId, requestId, keyHash }, mediaType };
+  const { write } = context.switchToHttp().getRequest<Request>().context;
+  if (!write) throw new Error('A route that is no write asks for one.');
+  return write;
 });

@@ -26,15 +26,16 @@ export class IdempotencyInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    const { caller } = request.context;
+    const { caller, requestId } = request.context;
     if (!caller) throw new Error('A write without a caller reached its key.');
     // Time spent on authentication and rate limits. The time in which the body arrives is the client's.
     const waitedMs = millisecondsSince(request.context);
     const keyHash = idempotencyKeyHash(request);
     const body = await readJsonBody(request, response);
-    request.context.write = { keyHash, mediaType: body.mediaType };
+    const { workspaceId, applicationId, clientId } = caller;
+    const author = { applicationId, clientId, requestId, keyHash };
+    request.context.write = { workspaceId, author, mediaType: body.mediaType };
     request.body = body.value;
-    const { workspaceId, applicationId } = caller;
     const fingerprint = fingerprintOf(request.method, request.path, body);
     try {
       const { response: stored, replayed } = await this.idempotency.respond(
