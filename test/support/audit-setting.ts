@@ -79,7 +79,8 @@ export class AuditSetting {
   /** One run of the operators' command. Its checkpoints carry no signature. */
   archive(store = this.archiveStore(), files = new ArchiveFilesSystem()): AuditArchiveService {
     const sign = (_workspace: WorkspaceId, size: number, root: string): string => `${size}\n${root}\n`;
-    return new AuditArchiveService(store, this.evidence(), { sign }, files);
+    const clock = new SystemClock();
+    return new AuditArchiveService(store, this.evidence(), { sign }, files, this.checkpointStore(), clock);
   }
 
   checkpointStore(database = this.api): AuditCheckpointStoreTypeorm {

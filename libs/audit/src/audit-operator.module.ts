@@ -5,7 +5,6 @@ import { Settings, SystemClock } from '#libs/platform/config';
 import { readSecret } from '#libs/platform/keys';
 import { AUDIT_KEY } from './system/audit-key';
 import { AuditArchiveService } from './application/audit-archive.service';
-import { AuditRemovalService } from './application/audit-removal.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
 import { ArchiveFilesSystem } from './system/archive-files.system';
 import { AuditEvidenceSystem } from './system/audit-evidence.system';
@@ -50,20 +49,13 @@ export const auditRecording = [
         const keys = new CheckpointKeys(settings.signingKeysDir, clock);
         await keys.reread();
         const signer = new CheckpointSignerSystem(keys, new URL(settings.baseUrl).host);
+        const checkpoints = new AuditCheckpointStoreTypeorm(database);
         const store = new AuditArchiveStoreTypeorm(database);
-        return new AuditArchiveService(store, evidence, signer, new ArchiveFilesSystem());
+        return new AuditArchiveService(store, evidence, signer, new ArchiveFilesSystem(), checkpoints, clock);
       },
       inject: [Database, AuditEvidence, Settings, Clock],
     },
-    {
-      provide: AuditRemovalService,
-      useFactory: (archives: AuditArchiveService, database: Database, evidence: AuditEvidence, clock: Clock) => {
-        const checkpoints = new AuditCheckpointStoreTypeorm(database);
-        return new AuditRemovalService(archives, new AuditArchiveStoreTypeorm(database), checkpoints, evidence, clock);
-      },
-      inject: [AuditArchiveService, Database, AuditEvidence, Clock],
-    },
   ],
-  exports: [AuditArchiveService, AuditRecorder, AuditRemovalService, RecordedEvents],
+  exports: [AuditArchiveService, AuditRecorder, RecordedEvents],
 })
 export class AuditOperatorModule {}

@@ -1,5 +1,4 @@
 export { type AuditArchive, AuditArchiveService } from './application/audit-archive.service';
-export { AuditRemovalService } from './application/audit-removal.service';
 export { AuditOperatorModule, auditRecording } from './audit-operator.module';
 export { type EventKind, type RecordedEvent, kindOf } from './domain/audit-event';
 export { type AuditAct } from './domain/audit-act';

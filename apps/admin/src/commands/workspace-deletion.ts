@@ -49,12 +49,12 @@ async function deleteWorkspace(
 
 /** Each step may be repeated, so that the command completes what an interrupted one began. */
 async function remove(operator: Operator, workspace: Workspace, directory: string): Promise<AuditArchive[]> {
-  const { AUDIT_TABLES, AuditRemovalService } = await import('#libs/audit/operators');
+  const { AUDIT_TABLES, AuditArchiveService } = await import('#libs/audit/operators');
   const { Workspaces } = await import('#libs/auth/operators');
-  const [audit, workspaces] = [operator.get(AuditRemovalService), operator.get(Workspaces)];
+  const [audit, workspaces] = [operator.get(AuditArchiveService), operator.get(Workspaces)];
   const archive = (): Promise<AuditArchive | null> =>
     operator.withProgress('events', (show) =>
-      audit.archive(workspace, directory, ({ done, known }) => show(done, done / known)),
+      audit.archiveAll(workspace, directory, ({ done, known }) => show(done, done / known)),
     );
   await disableApplications(operator, workspace);
   const archives: Archives = [await archive()];

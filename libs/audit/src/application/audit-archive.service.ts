@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '#libs/kernel';
+import type { Clock, WorkspaceId } from '#libs/kernel';
 import {
   type ArchivePlan,
   ArchiveRefused,
@@ -6,7 +6,8 @@ import {
   EventsGone,
 } from '../domain/audit-archive-store.port';
 import type { ArchiveFiles } from '../domain/archive-files.port';
-import { AuditCheckpointBroken } from '../domain/audit-seal';
+import type { AuditCheckpointStore } from '../domain/audit-checkpoint-store.port';
+import { AuditCheckpointBroken, sealBatch } from '../domain/audit-seal';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 import { EMPTY_TREE, type TreeFrontier, appendLeaves, rootOf } from '../domain/audit-tree';
 import type { CheckpointSigner } from '../domain/checkpoint-signer.port';
@@ -21,19 +22,30 @@ export interface AuditArchive {
   readonly checkpoint: string;
 }
 
-export type OnProgress = (progress: { readonly done: number; readonly known: number }) => void;
+type OnProgress = (progress: { readonly done: number; readonly known: number }) => void;
+
+interface OfWorkspace {
+  readonly id: WorkspaceId;
+  readonly slug: string;
+}
 
 const PAGE = 1_000;
+/** Events that are sealed at once. */
+const BATCH = 200;
+/** Pause while an instance seals the workspace. */
+const PAUSE_MS = 100;
 /** Digits of a sequence in the names of files, so that their order is that of the events. */
 const DIGITS = 12;
 
-/** Moves old events of a workspace from the database to files. */
+/** Moves events of a workspace from the database to files: old ones, or all of them before the workspace goes. */
 export class AuditArchiveService {
   constructor(
     private readonly store: AuditArchiveStore,
     private readonly evidence: AuditEvidence,
     private readonly signer: CheckpointSigner,
     private readonly files: ArchiveFiles,
+    private readonly checkpoints: AuditCheckpointStore,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -42,7 +54,7 @@ export class AuditArchiveService {
    * throw to stop; nothing was removed then.
    */
   async archive(
-    { id, slug }: { readonly id: WorkspaceId; readonly slug: string },
+    { id, slug }: OfWorkspace,
     before: Date | null,
     directory: string,
     onProgress: OnProgress,
@@ -68,6 +80,28 @@ export class AuditArchiveService {
     const floor = { ...plan.end, isFloor: true };
     await this.store.remove(first, { ...floor, mac: this.evidence.checkpointMac(floor) });
     return archive;
+  }
+
+  /**
+   * Seals all waiting events, and archives every event. Returns null when there is none.
+   * @throws `AuditEventRefused` and `AuditCheckpointBroken` when the audit was altered; nothing was removed then
+   */
+  async archiveAll(workspace: OfWorkspace, directory: string, onProgress: OnProgress): Promise<AuditArchive | null> {
+    for (let sealed: number | null = null; sealed !== 0; onProgress({ done: 0, known: 1 })) {
+      if (sealed === null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      sealed = await this.checkpoints.sealNext(workspace.id, BATCH, (before, events) =>
+        sealBatch(this.evidence, workspace.id, before, events, this.clock.now()),
+      );
+    }
+    return this.archive(workspace, null, directory, onProgress);
+  }
+
+  /**
+   * Removes what is left after the last archive: checkpoints.
+   * @throws `EventsLeft` when there are events
+   */
+  async forget(workspaceId: WorkspaceId): Promise<void> {
+    await this.store.forget(workspaceId);
   }
 
   /** Reads the events page by page. */

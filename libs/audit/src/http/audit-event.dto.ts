@@ -2,7 +2,6 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { feedPageOf } from '#libs/platform/change-pages';
 import { ANY_VALUE, ApiObject, constant, openEnum } from '#libs/platform/openapi';
 import { ACTIONS, TARGET_TYPES } from '../domain/audit-act';
-import type { HashedEvent } from '../domain/published-events.port';
 
 const ACTOR_TYPES = ['APPLICATION', 'OPERATOR', 'IMPORT', 'PERSON'] as const;
 
@@ -138,7 +137,7 @@ export class AuditEventDto {
     maxItems: 100,
     description: 'The values that changed, sorted by field; tags are arrays of keys.',
   })
-  changes!: AuditChangeDto[];
+  changes!: readonly AuditChangeDto[];
 
   @ApiProperty({
     pattern: '^[0-9a-f]{64}$',
@@ -172,8 +171,3 @@ export class AuditEventLineDto {
   @ApiProperty({ type: AuditEventDto, description: 'The event.' })
   event!: AuditEventDto;
 }
-
-export const toAuditEventDto = ({ changes, ...event }: HashedEvent): AuditEventDto => ({
-  ...event,
-  changes: [...changes],
-});

@@ -16,7 +16,7 @@ import type { Response } from 'express';
 import { PublishedEvents, type HashedEvent } from '../domain/published-events.port';
 import { AUDIT_EVENT, AUDIT_EVENT_PAGE_EXAMPLES } from './audit-event-examples';
 import { AuditEventQueryDto } from './audit-event-query.dto';
-import { AuditEventLineDto, AuditEventPageDto, toAuditEventDto } from './audit-event.dto';
+import { AuditEventLineDto, AuditEventPageDto } from './audit-event.dto';
 
 const RESOURCE = 'audit-events';
 
@@ -43,7 +43,7 @@ export class AuditEventsController {
           return { items: changes, lastPosition: position, endPosition: hasMore ? position : null, totalCount: 0 };
         };
       },
-      show: toAuditEventDto,
+      show: (event) => event,
     };
   }
 
@@ -75,7 +75,7 @@ export class AuditEventsController {
     const oldestWaiting = await this.published.oldestWaiting(workspaceId);
     const page = await this.published.read(workspaceId, filters, start, size);
     return {
-      results: page.changes.map(toAuditEventDto),
+      results: [...page.changes],
       ...this.paging.envelope(response, workspaceId, RESOURCE, page, texts),
       lagSeconds: oldestWaiting ? Math.max(1, Math.ceil((this.clock.now() - oldestWaiting.getTime()) / 1_000)) : 0,
     };

@@ -18,7 +18,7 @@ function opened(envelope: string, publicKey = key.publicKey, logID = keyId(origi
 }
 
 describe('A signed checkpoint', () => {
-  const note = signCheckpoint({ origin, size: 4_711, root }, key);
+  const note = signCheckpoint(origin, 4_711, root, key);
 
   it('has the origin, the size, the root and one signature line of the same key name', () => {
     const [text, signatures = ''] = note.split('\n\n');
@@ -55,7 +55,7 @@ describe('A signed checkpoint', () => {
     const raw = Buffer.from('ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW', 'base64').subarray(1);
     const x = raw.toString('base64url');
     const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-    const signed = signCheckpoint({ origin: 'PeterNeumann', size: 0, root }, { ...key, publicKey });
+    const signed = signCheckpoint('PeterNeumann', 0, root, { ...key, publicKey });
     expect(
       Buffer.from(signed.trim().split(' ').at(-1) ?? '', 'base64')
         .subarray(0, 4)

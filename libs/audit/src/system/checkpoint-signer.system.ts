@@ -1,4 +1,4 @@
-import { type KeyObject, hash, sign } from 'node:crypto';
+import { type KeyObject, type KeyPairKeyObjectResult, hash, sign } from 'node:crypto';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
 import { CheckpointSigner } from '../domain/checkpoint-signer.port';
 import type { CheckpointKeys } from './checkpoint-keys';
@@ -18,29 +18,18 @@ export class CheckpointSignerSystem extends CheckpointSigner {
     if (!key) {
       throw new DomainError('service_unavailable', 'There is no key for checkpoints yet.');
     }
-    return signCheckpoint({ origin: `${this.host}/audit/${workspaceId}`, size, root }, key.material);
+    return signCheckpoint(`${this.host}/audit/${workspaceId}`, size, root, key.material);
   }
 }
 
 /** The identifier of Ed25519 signatures (C2SP signed-note). */
 const ED25519 = Buffer.of(1);
 
-/** A statement about a tree. */
-export interface Checkpoint {
-  /** The name of the tree, and of the key that signs. Contains neither spaces nor a plus sign. */
-  readonly origin: string;
-  readonly size: number;
-  /** Hexadecimal. */
-  readonly root: string;
-}
-
-export interface NoteKey {
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
-}
-
-/** Returns the signed note of a checkpoint (C2SP tlog-checkpoint and signed-note). */
-export function signCheckpoint({ origin, size, root }: Checkpoint, key: NoteKey): string {
+/**
+ * Returns the signed note of a checkpoint (C2SP tlog-checkpoint and signed-note). `origin` names the tree and the key. It
+ * has neither spaces nor a plus sign. The root is hexadecimal.
+ */
+export function signCheckpoint(origin: string, size: number, root: string, key: KeyPairKeyObjectResult): string {
   const text = `${origin}\n${size}\n${Buffer.from(root, 'hex').toString('base64')}\n`;
   const signature = Buffer.concat([noteKeyId(origin, key.publicKey), sign(null, Buffer.from(text), key.privateKey)]);
   return `${text}\n— ${origin} ${signature.toString('base64')}\n`;
