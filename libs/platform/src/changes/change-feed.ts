@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   type AssetId,
   type Change,
-  type ChangeOrigin,
   type ChangePage,
   type FeedStart,
   type ReadScope,
@@ -112,9 +111,11 @@ export class ChangeFeed {
     const budget = new RowBudget(size + 2, MAX_PAGE_BYTES);
     const bound = bind(statement, values, budget);
     const [[first, ...rows] = []] = await this.database.read(scope, [bound]);
-    const read = (row: TextRow, column: FeedColumn): string | null =>
-      row[statement.itemColumns + PLACES[column]] ?? null;
-    const head = JSON.parse(read(first as TextRow, 'head') as string) as FeedHead;
+    const columnsOf =
+      (row: TextRow): Columns =>
+      (column) =>
+        row[statement.itemColumns + FEED_COLUMNS.indexOf(column)] ?? null;
+    const head = JSON.parse(columnsOf(first as TextRow)('head') as string) as FeedHead;
     if (from && !isKnown(from, head)) return null;
     const newest = head.sequence ?? '0';
     const reader = { newest, mark: head.mark ?? '', removalsAfter: from?.removalsAfter ?? newest };
@@ -125,15 +126,9 @@ export class ChangeFeed {
     }
 
     const shown = rows.slice(0, size);
-    const changes = shown.map((row) =>
-      toChange(
-        (column) => read(row, column),
-        () => feed.toItem(row),
-      ),
-    );
+    const changes = shown.map((row) => toChange(columnsOf(row), () => feed.toItem(row)));
     if (rows.length > size || budget.isCut) {
-      const last = shown.at(-1) as TextRow;
-      const place = placeOf((column) => read(last, column));
+      const place = placeOf(columnsOf(shown.at(-1) as TextRow));
       return { changes, position: writePosition({ ...place, ...reader }), hasMore: true };
     }
     const tail = head.tail ?? newest;
@@ -148,10 +143,7 @@ const LARGEST = '9223372036854775807';
 const START = { sequence: '0', kind: '0', id: '0' };
 const EVERY_KIND = [0, 32_766] as const;
 
-type FeedColumn = (typeof FEED_COLUMNS)[number];
-const PLACES = Object.fromEntries(FEED_COLUMNS.map((name, place) => [name, place])) as Record<FeedColumn, number>;
-
-type Columns = (column: FeedColumn) => string | null;
+type Columns = (column: (typeof FEED_COLUMNS)[number]) => string | null;
 
 const placeOf = (columns: Columns) => ({
   sequence: columns('sequence') as string,
@@ -187,11 +179,7 @@ function toChange<Item>(columns: Columns, toItem: () => Item): Entry<Item> {
   return {
     id: assetId(columns('public_id') as string),
     changedAt: new Date(Number(columns('changed_at'))),
-    origin: toOrigin(columns),
+    origin: originOf(columns('origin'), columns('client_id'), columns('request_id')) ?? { type: 'OPERATOR' },
     item: columns('is_visible') === 't' ? toItem() : null,
   };
-}
-
-function toOrigin(columns: Columns): ChangeOrigin {
-  return originOf(columns('origin'), columns('client_id'), columns('request_id')) ?? { type: 'OPERATOR' };
 }
