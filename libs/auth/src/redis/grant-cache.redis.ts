@@ -118,35 +118,22 @@ function ownSizes({ limits }: Grant): string {
   return own.length === 0 ? '' : JSON.stringify(Object.fromEntries(own));
 }
 
-/** A grant in JSON. */
-interface GrantText extends Pick<Grant, 'clientId' | 'scopes' | 'limits' | 'disabled'> {
+interface GrantText extends Omit<Grant, 'id' | 'workspaceId' | 'generation'> {
   readonly id: string;
   readonly workspace: string;
   readonly generation: string;
 }
 
-/** Writes a grant for Redis. */
-function fromGrant(grant: Grant): string {
-  const { id, workspaceId: workspace, clientId, scopes, limits, disabled, generation } = grant;
-  const text: GrantText = { id, workspace, clientId, scopes, limits, disabled, generation: String(generation) };
-  return JSON.stringify(text);
-}
+const fromGrant = ({ workspaceId: workspace, ...grant }: Grant): string =>
+  JSON.stringify({ ...grant, workspace, generation: String(grant.generation) } satisfies GrantText);
 
-/** Reads a grant from Redis. Returns null for anything else. */
+/** Returns null for anything else than a grant. */
 function toGrant(text: string): Grant | null {
   try {
-    const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;
-    if (!isUuid(id) || !isUuid(workspace) || !Array.isArray(scopes)) return null;
-    if (!Object.values(limits).every(isLimit)) return null;
-    return {
-      id: applicationId(id),
-      workspaceId: workspaceId(workspace),
-      clientId,
-      scopes,
-      limits,
-      disabled,
-      generation: BigInt(generation),
-    };
+    const { id, workspace, generation, ...grant } = JSON.parse(text) as GrantText;
+    if (!isUuid(id) || !isUuid(workspace) || !Array.isArray(grant.scopes)) return null;
+    if (!Object.values(grant.limits).every(isLimit)) return null;
+    return { ...grant, id: applicationId(id), workspaceId: workspaceId(workspace), generation: BigInt(generation) };
   } catch {
     return null;
   }
