@@ -389,6 +389,27 @@ describe('POST /oauth/token', () => {
     }
   });
 
+  it('takes one connection for all requests of an application that wait, so others go on', async () => {
+    const other = await app.arrange.anApplication(workspace, ['inventory:read']);
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query('SELECT FROM application WHERE client_id = $1 FOR UPDATE', [application.clientId]);
+    const requests = Array.from({ length: 30 }, () => app.client().requestToken(credentials));
+    await aSessionWaits(admin);
+
+    const { status } = await app.client().requestToken({
+      ...{ grant_type: 'client_credentials', client_id: other.clientId, client_secret: other.clientSecret },
+    });
+    await admin.query('SELECT pg_stat_clear_snapshot()');
+    const waiting = await admin.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    await admin.query('COMMIT');
+
+    expect([status, waiting.rowCount]).toEqual([200, 1]);
+    expect((await Promise.all(requests)).map((one) => one.status)).toEqual(requests.map(() => 200));
+  });
+
   it.each([
     ['the secret is rotated', `secret_digest = decode(repeat('00', 32), 'hex')`],
     ['the application is disabled', 'disabled = true'],

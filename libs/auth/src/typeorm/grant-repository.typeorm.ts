@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkspaceId } from '#libs/kernel';
-import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
+import { DomainError, type WorkspaceId } from '#libs/kernel';
+import { type BoundStatement, Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
+import { KeyQueue } from '#libs/platform/idempotency';
 import type { ApplicationInWorkspace } from '../domain/application';
 import type { ClientKey, StoredClientKey } from '../domain/client-assertion';
 import type { Grant } from '../domain/grant';
@@ -129,6 +130,8 @@ const BEGIN_GENERATION_BY_TRUST = prepared(
 /** One round trip each. */
 @Injectable()
 export class GrantRepositoryTypeorm extends GrantRepository {
+  private readonly turns = new KeyQueue<never>();
+
   constructor(private readonly database: Database) {
     super();
   }
@@ -164,9 +167,7 @@ export class GrantRepositoryTypeorm extends GrantRepository {
 
   async beginGeneration({ workspaceId, id }: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null> {
     const begin = bind(BEGIN_GENERATION, [workspaceId, id, secretDigest.toString('hex'), tokenId]);
-    const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
-    const generation = rows?.[0]?.[0];
-    return generation ? BigInt(generation) : null;
+    return this.begin(workspaceId, id, begin);
   }
 
   async findWithKeys(clientId: string, jtiDigest: Buffer): Promise<GrantWithKeys | null> {
@@ -186,9 +187,7 @@ export class GrantRepositoryTypeorm extends GrantRepository {
   ): Promise<bigint | null> {
     const values = [workspaceId, id, keyId, jtiDigest.toString('hex'), expiresAt.toISOString(), tokenId];
     const begin = bind(BEGIN_GENERATION_BY_KEY, values);
-    const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
-    const generation = rows?.[0]?.[0];
-    return generation ? BigInt(generation) : null;
+    return this.begin(workspaceId, id, begin);
   }
 
   async findWithTrusts(clientId: string, issuer: string, kid: string | null, algorithm: string) {
@@ -206,8 +205,22 @@ export class GrantRepositoryTypeorm extends GrantRepository {
   ): Promise<bigint | null> {
     const held = JSON.stringify([{ kid: key.kid, jwk: key.jwk }]);
     const begin = bind(BEGIN_GENERATION_BY_TRUST, [workspaceId, id, trust.id, held, tokenId]);
-    const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
-    const generation = rows?.[0]?.[0];
-    return generation ? BigInt(generation) : null;
+    return this.begin(workspaceId, id, begin);
+  }
+
+  /** One at a time for each application: all lock its row, and each that waits there would keep a connection from others. */
+  private async begin(workspaceId: WorkspaceId, id: string, statement: BoundStatement): Promise<bigint | null> {
+    const deadline = performance.now() + READ_PATIENCE_MS;
+    const turn = await this.turns.enter(id, READ_PATIENCE_MS);
+    if (turn?.kind !== 'turn')
+      throw new DomainError('service_unavailable', 'Too many token requests wait. Send fewer.');
+    try {
+      const patienceMs = deadline - performance.now();
+      const [rows] = await this.database.run({ workspaceId }, [statement], { patienceMs });
+      const generation = rows?.[0]?.[0];
+      return generation ? BigInt(generation) : null;
+    } finally {
+      turn.end(null);
+    }
   }
 }
