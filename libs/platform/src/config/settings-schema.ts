@@ -25,15 +25,18 @@ const origin = httpUrl.refine(
   'must be an origin such as https://console.example.com: scheme and host, and no path',
 );
 export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
-export const standbyUrls = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((url) => url.trim()))
-  .transform((list) => list.filter((url) => url !== ''))
-  .refine(
-    (list) => list.every((url) => postgresUrl.safeParse(url).success),
-    'must be a comma-separated list of postgres:// URLs (a comma in a password is written %2C)',
-  );
+/** Values with commas between. */
+const listOf = (isValid: (value: string) => boolean, what: string) =>
+  z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').map((value) => value.trim()))
+    .transform((list) => list.filter((value) => value !== ''))
+    .refine((list) => list.every(isValid), `must be a comma-separated list of ${what}`);
+export const standbyUrls = listOf(
+  (url) => postgresUrl.safeParse(url).success,
+  'postgres:// URLs (a comma in a password is written %2C)',
+);
 const redisUrl = z.string().superRefine((url, context) => {
   try {
     parseRedisUrl(url);
@@ -59,12 +62,7 @@ const rateLimit = (normal: string) =>
       return z.NEVER;
     });
 const operatorName = z.string().refine(isOperatorName, `must be ${OPERATOR_NAME_RULE}`);
-const proxies = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((proxy) => proxy.trim()))
-  .transform((list) => list.filter((proxy) => proxy !== ''))
-  .refine((list) => list.every(isProxy), 'must be a comma-separated list of addresses, such as 10.0.0.0/8');
+const proxies = listOf(isProxy, 'addresses, such as 10.0.0.0/8');
 
 /** An address, a subnet, or one of the names that Express knows. */
 function isProxy(text: string): boolean {
@@ -75,15 +73,10 @@ function isProxy(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
-const networks = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((network) => network.trim()))
-  .transform((list) => list.filter((network) => network !== ''))
-  .refine(
-    (list) => list.every((network) => isIP(network.split('/')[0] ?? '') !== 0 && isProxy(network)),
-    'must be a comma-separated list of addresses and subnets, such as 10.20.0.0/16',
-  );
+const networks = listOf(
+  (network) => isIP(network.split('/')[0] ?? '') !== 0 && isProxy(network),
+  'addresses and subnets, such as 10.20.0.0/16',
+);
 
 /** The row of a setting in docs/settings.md, in Markdown, without its name and default. */
 export interface SettingMeaning {
@@ -102,19 +95,13 @@ export const settingsSchema = z.object({
       '`production` refuses to start without keys, or with a database role that row-level security does not bind',
   }),
   PORT: port.default(3000).register(meanings, { meaning: 'port of the public listener' }),
-  HOST: z
-    .string()
-    .min(1)
+  HOST: text
     .default('127.0.0.1')
     .register(meanings, { meaning: 'address of the public listener', imageDefault: '0.0.0.0' }),
   MANAGEMENT_PORT: port.default(9090).register(meanings, {
     meaning: 'port of `/livez`, `/readyz`, `/metrics` and `/jwks.json`; must differ from `PORT`; 0 switches it off',
   }),
-  MANAGEMENT_HOST: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .register(meanings, { meaning: 'address of the management listener' }),
+  MANAGEMENT_HOST: text.default('127.0.0.1').register(meanings, { meaning: 'address of the management listener' }),
   BASE_URL: baseUrl.optional().register(meanings, {
     meaning: 'address of the API for clients: issuer of tokens, base of problem types, default audience',
     derivedDefault: '`http://127.0.0.1:PORT`',
@@ -141,7 +128,7 @@ export const settingsSchema = z.object({
   IDEMPOTENCY_TTL_SECONDS: wholeNumber
     .default(86_400)
     .register(meanings, { meaning: 'how long an idempotency record is kept, at least 1' }),
-  TOKEN_AUDIENCE: z.string().min(1).optional().register(meanings, {
+  TOKEN_AUDIENCE: text.optional().register(meanings, {
     meaning: 'audience of tokens; one string, compared exactly',
     derivedDefault: 'BASE_URL',
   }),
@@ -207,16 +194,14 @@ export const settingsSchema = z.object({
   CONSOLE_OIDC_ISSUER: baseUrl.optional().register(meanings, {
     meaning: 'issuer of OpenID Connect for sign-in; the console requires it when `NODE_ENV=production`',
   }),
-  CONSOLE_OIDC_CLIENT_ID: z.string().min(1).optional().register(meanings, {
+  CONSOLE_OIDC_CLIENT_ID: text.optional().register(meanings, {
     meaning: 'client id of the console at the issuer',
   }),
   CONSOLE_OIDC_SECRET_FILE: path.optional().register(meanings, { meaning: 'file with the secret of that client' }),
   CONSOLE_MANAGEMENT_PORT: port.default(9091).register(meanings, {
     meaning: 'port of the console’s `/livez`, `/readyz` and `/metrics`; 0 switches it off',
   }),
-  CONSOLE_MANAGEMENT_HOST: z
-    .string()
-    .min(1)
+  CONSOLE_MANAGEMENT_HOST: text
     .default('127.0.0.1')
     .register(meanings, { meaning: 'address of the console’s management listener' }),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
