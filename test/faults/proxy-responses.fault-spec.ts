@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ErrorCode } from '#libs/kernel';
-import { PROBLEMS } from '#libs/platform/problems';
+import { problemExample } from '#libs/platform/problems';
 import { demandProgram } from '../support/programs.cjs';
 import { freePort } from '../support/free-port';
 import { ProxyProcess, type Upstream, shippedConfiguration } from './proxy-process';
@@ -17,8 +17,8 @@ const baseUrl = /^BASE_URL=(.*)$/m.exec(readFileSync(join(DOCKER, 'settings.env'
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const problem = (code: ErrorCode, instance: string, requestId: string) => {
-  const { status, title, example } = PROBLEMS[code];
-  return { type: `${baseUrl}/problems/${code}`, title, status, code, detail: example.detail, instance, requestId };
+  const { type, title, status, detail } = problemExample(code, baseUrl ?? '');
+  return { type, title, status, code, detail, instance, requestId };
 };
 const malformed = {
   ...problem('validation_failed', '/', '00000000-0000-0000-0000-000000000000'),
@@ -100,7 +100,7 @@ describe('Responses of the proxy in compose.yaml', () => {
     const expected = {
       ...problem('service_unavailable', '/oauth/token', 'one'),
       error: 'temporarily_unavailable',
-      error_description: PROBLEMS.service_unavailable.example.detail,
+      error_description: problemExample('service_unavailable', '').detail,
     };
     for (const [accept, type] of [
       ['application/json', 'application/json'],

@@ -1,22 +1,12 @@
-import type { ErrorCode } from '#libs/kernel';
-import type { Problem } from './problem';
+import { DomainError, type ErrorCode } from '#libs/kernel';
+import { type Problem, toProblem } from './problem';
 import { PROBLEMS } from './problem-table';
 
 /** The request id of every example. */
-export const EXAMPLE_REQUEST_ID = '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10';
+const EXAMPLE_REQUEST_ID = '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10';
 
 /** A complete response with this code, as the contract and the problem's page show it. */
 export function problemExample(code: ErrorCode, baseUrl: string): Problem {
-  const { status, title, example } = PROBLEMS[code];
-  const { detail, instance, errors } = example;
-  return {
-    type: `${baseUrl}/problems/${code}`,
-    title,
-    status,
-    code,
-    detail,
-    instance,
-    requestId: EXAMPLE_REQUEST_ID,
-    ...(errors ? { errors } : {}),
-  };
+  const { detail, instance, errors } = PROBLEMS[code].example;
+  return toProblem(new DomainError(code, detail, errors), { baseUrl, instance, requestId: EXAMPLE_REQUEST_ID });
 }

@@ -17,9 +17,10 @@ export interface DescribedProblem {
 }
 
 export function describeProblem(code: ErrorCode, baseUrl: string): DescribedProblem {
-  const { status, title, cause, remedy } = PROBLEMS[code];
+  const { cause, remedy } = PROBLEMS[code];
   const example = problemExample(code, baseUrl);
-  return { type: example.type, code, status, title, cause, remedy, example };
+  const { type, status, title } = example;
+  return { type, code, status, title, cause, remedy, example };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorCode, type InputFault } from '#libs/kernel';
 import { databaseIsUnavailable } from '../database/connections/database-fault';
-import { PROBLEMS } from './problem-table';
+import { PROBLEMS, TITLES } from './problem-table';
 
 /** Body of every error (RFC 7807; specification, Errors). `errors` lists invalid inputs. */
 export interface Problem {
@@ -28,10 +28,10 @@ export function toProblem(
   error: DomainError,
   request: { readonly baseUrl: string; readonly instance: string; readonly requestId: string },
 ): Problem {
-  const { status, title } = PROBLEMS[error.code];
+  const { status } = PROBLEMS[error.code];
   return {
     type: `${request.baseUrl}/problems/${error.code}`,
-    title,
+    title: TITLES[status],
     status,
     code: error.code,
     detail: error.detail,
