@@ -57,6 +57,7 @@ BEGIN
   FOR part IN 0 .. partitions - 1 LOOP
     EXECUTE format('CREATE TABLE asset_%s PARTITION OF asset FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
                    part, partitions, part);
+    EXECUTE format('ALTER TABLE asset_%s ALTER COLUMN facet SET (n_distinct = 16), ALTER COLUMN sub_key SET (n_distinct = 15)', part);
   END LOOP;
   EXECUTE format('INSERT INTO asset (%1$s) OVERRIDING SYSTEM VALUE SELECT %1$s FROM asset_before', copied);
   PERFORM setval(pg_get_serial_sequence('asset', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM asset), false);

@@ -1,13 +1,16 @@
 import { DataSource } from 'typeorm';
 import type { Pool } from 'pg';
 import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
+import { bind } from '#libs/platform/database';
+import { COMPUTER_DAYS } from '../../libs/computers/src/http/computers.controller';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
+import { ASSET_DAYS } from '../../libs/inventory/src/history/http/summary.controller';
 import { ASSET_FILTERS, withFacetFilters } from '../support/asset-filters';
 import { loadDemoAssets } from '../support/demo-assets';
-import { type Plan, buffersOf, explainComputers, explainPage } from '../support/page-plan';
+import { type Plan, buffersOf, explain, explainComputers, explainPage } from '../support/page-plan';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 const PAGE = 25;
@@ -140,6 +143,15 @@ describe('A page of a large inventory', () => {
     }
   });
 
+  it('counts the assets and computers of today in few buffers', async () => {
+    for (const { countsAt } of [ASSET_DAYS, COMPUTER_DAYS]) {
+      const counted = () => explain(api, workspace, bind(countsAt, [workspace, 'infinity']));
+      // The first call of a session reads the function's plan from the catalogs.
+      await counted();
+      expect(buffersOf(await counted())).toBeLessThanOrEqual(MOST_BUFFERS);
+    }
+  });
+
   it.each<readonly [string, ComputerFilter]>([
     ['failingAnyOf', { failingAnyOf: ['ANTIVIRUS'], unknownAnyOf: ['DISK_ENCRYPTION', 'SCREEN_LOCK'] }],
     ['lastCheckedBefore', { lastCheckedBefore: new Date('2026-10-02T09:00:00Z') }],
@@ -147,6 +159,41 @@ describe('A page of a large inventory', () => {
     const plan = await explainComputers(api, workspace, filter, { size: PAGE, after: null });
     // Of 10,000 assets. A bitmap reads a computer twice: in the index and in the table.
     expect(rowsRead(totalOf(plan))).toBeLessThanOrEqual(3_500);
+  });
+});
+
+describe('A page of an inventory whose assets are all alike', () => {
+  let database: TestDatabase;
+  let api: DataSource;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    api = await new DataSource(
+      dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
+    ).initialize();
+  });
+  afterAll(async () => {
+    await api.destroy();
+    await database.drop();
+  });
+
+  it('reads few buffers for what none of them is', async () => {
+    const { admin } = database;
+    const { rows } = await admin.query<{ id: string }>(
+      `INSERT INTO workspace (slug, name) VALUES ('alike', 'Alike') RETURNING id`,
+    );
+    const workspace = workspaceId((rows[0] as { id: string }).id);
+    await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+    await admin.query(
+      `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, change_id, visibility)
+       SELECT $1, 'alike', n::text, 'Alike', 13, 0, 0 FROM generate_series(1, 10000) AS n`,
+      [workspace],
+    );
+    await admin.query('VACUUM ANALYZE asset');
+
+    for (const filter of [{ hasOwner: true }, { categoryKey: 'EMPLOYEE' }, { subKey: 'CLOUD_QUEUE' }] as const) {
+      const plan = await explainPage(api, workspace, filter, { size: PAGE, after: null });
+      expect([filter, buffersOf(plan) <= MOST_BUFFERS]).toEqual([filter, true]);
+    }
   });
 });
 

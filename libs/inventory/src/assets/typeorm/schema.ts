@@ -19,6 +19,7 @@ import { HiddenEmployeeRow, VisibleOwnerRow } from './visible-owner.row';
 import { AssetVersions1780000000095 } from './migrations/1780000000095-asset-versions';
 import { HistoryViews1780000000098 } from './migrations/1780000000098-history-views';
 import { HiddenEmployees1780000000125 } from './migrations/1780000000125-hidden-employees';
+import { CellStatistics1780000000134 } from './migrations/1780000000134-cell-statistics';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -66,6 +67,7 @@ export const inventorySchema: SchemaPart = {
     AssetVersions1780000000095,
     HistoryViews1780000000098,
     HiddenEmployees1780000000125,
+    CellStatistics1780000000134,
   ],
   grants: [{ function: 'mark_empty_change_sets' }, ...SHARED_GRANTS],
   // The console reads and writes what the API does.

@@ -22,5 +22,7 @@ export const historySchema: SchemaPart = {
     { table: 'day_count', privileges: 'SELECT' },
     { table: 'asset_day', privileges: 'SELECT' },
     { table: 'computer_day', privileges: 'SELECT' },
+    { function: 'asset_counts_at' },
+    { function: 'computer_counts_at' },
   ],
 };
