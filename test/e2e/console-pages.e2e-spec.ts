@@ -1,3 +1,4 @@
+import { Database } from '#libs/platform/database';
 import { arrangeEveryResource, type EveryResource } from '../contract/every-resource';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
@@ -164,6 +165,15 @@ describe('The pages of the console', () => {
     expect(text).toMatch(/<svg class="bar"[^>]*aria-label="100 % have an owner"/);
     expect(text).toContain('Disk encryption');
     expect(text).toContain('>mdm<');
+  });
+
+  it('count the computers once for all checks', async () => {
+    const read = jest.spyOn(console.app.get(Database), 'read');
+    await viewer.get('/');
+    const sent = read.mock.calls.flatMap(([, statements]) => statements.map(({ text }) => text));
+    read.mockRestore();
+
+    expect(sent.filter((text) => /_counts_at|_computer\b/.test(text))).toHaveLength(2);
   });
 
   it('draw ninety days of owners and checks, with the same as a table', async () => {

@@ -23,7 +23,7 @@ import { OverviewController } from './http/overview.controller';
 import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
-import { Trends } from './http/trends';
+import { Coverage } from './http/coverage';
 import { FORM_LIMITS, UploadsController } from './http/uploads.controller';
 import { Uploads } from './http/uploads';
 import { UploadFiles } from './system/upload-files.system';
@@ -55,7 +55,7 @@ import { Sessions } from './typeorm/sessions';
     Issuer,
     People,
     Sessions,
-    Trends,
+    Coverage,
     Uploads,
     UploadFiles,
     {

@@ -3,7 +3,7 @@ import { CHECKS, COMPUTER_DAYS, toComputerDayDto } from '#libs/computers';
 import { ASSET_CATEGORIES, ASSET_DAYS, toAssetDayDto } from '#libs/inventory';
 import { Clock, type WorkspaceId } from '#libs/kernel';
 import { type ChartPoint, lineChart } from '#libs/platform/charts';
-import { DayCounts } from '#libs/platform/changes';
+import { type CountedDay, DayCounts } from '#libs/platform/changes';
 import { CHECK_LABELS } from './computers.controller';
 
 const DAYS = 90;
@@ -21,15 +21,36 @@ export interface Trend {
 const OWNED = ASSET_CATEGORIES.filter(({ key }) => key !== 'EMPLOYEE');
 const NOTHING = { withOwner: 0, total: 0 };
 
-/** The last ninety days that are over, as the worker has counted them. So it is fast, whatever the inventory holds. */
+/** How many assets have an owner, and how many computers pass each check. */
 @Injectable()
-export class Trends {
+export class Coverage {
   constructor(
     private readonly counts: DayCounts,
     private readonly clock: Clock,
   ) {}
 
-  async of(workspaceId: WorkspaceId): Promise<{ readonly owners: Trend; readonly checks: Trend }> {
+  /** The counts of now. Assets are counted already; computers are counted once, in an index by their posture. */
+  async now(workspaceId: WorkspaceId) {
+    const [[assets], [computers]] = await Promise.all([
+      this.counts.days(workspaceId, ASSET_DAYS, {}),
+      this.counts.days(workspaceId, COMPUTER_DAYS, {}),
+    ]);
+    const { categories } = toAssetDayDto(assets as CountedDay);
+    const { total, checks } = toComputerDayDto(computers as CountedDay);
+    return {
+      categories: ASSET_CATEGORIES.map(({ key, displayLabel: label }) => {
+        const { withOwner, total: all } = categories.find(({ categoryKey }) => categoryKey === key) ?? NOTHING;
+        return { key, label, total: all, owned: withOwner, percent: percentOf(withOwner, all) ?? 0 };
+      }),
+      checks: CHECKS.map((key, place) => {
+        const percent = percentOf(checks[key].passing, total) ?? 0;
+        return { key, label: CHECK_LABELS[place], ...checks[key], percent };
+      }),
+    };
+  }
+
+  /** The last ninety days that are over, as the worker has counted them. So it is fast, whatever the inventory holds. */
+  async trends(workspaceId: WorkspaceId): Promise<{ readonly owners: Trend; readonly checks: Trend }> {
     const dayBefore = (days: number) => new Date(this.clock.now() - days * DAY_MS).toISOString().slice(0, 10);
     const written = (of: typeof ASSET_DAYS) => this.counts.written(workspaceId, of, dayBefore(DAYS), dayBefore(1));
     const [assets, computers] = await Promise.all([written(ASSET_DAYS), written(COMPUTER_DAYS)]);
@@ -62,5 +83,5 @@ function trendOf(labels: readonly string[], what: string, rows: Trend['rows']): 
 }
 
 /** Rounds down, so that 100 % means all. */
-export const percentOf = (part: number, total: number): number | null =>
+const percentOf = (part: number, total: number): number | null =>
   total === 0 ? null : Math.floor((part * 100) / total);
