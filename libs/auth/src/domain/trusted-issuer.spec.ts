@@ -1,4 +1,9 @@
-import { coversSubject, issuerFault, subjectFault } from './trusted-issuer';
+import { readFileSync } from 'node:fs';
+import { KEY_SET_FAULTS, coversSubject, issuerFault, subjectFault } from './trusted-issuer';
+
+it.each(KEY_SET_FAULTS)('docs/use-no-secret.md tells why a key set cannot be had: %s', (fault) => {
+  expect(readFileSync('docs/use-no-secret.md', 'utf8')).toContain(`| ${fault}`);
+});
 
 describe('A trusted subject', () => {
   it.each([

@@ -20,9 +20,25 @@ export interface Trust {
   readonly keys: readonly ClientKey[];
 }
 
-/** The key set of an issuer cannot be had. The reason quotes nothing that the issuer sent. */
+/** All reasons, which people of the console see. None quotes what an issuer sent, or tells of our own network. */
+export const KEY_SET_FAULTS = [
+  'An insecure issuer is refused in production.',
+  'An address of the issuer is not https://.',
+  'The issuer has an address that is not reachable from everywhere.',
+  'The issuer could not be reached.',
+  'The issuer took too long.',
+  'The issuer did not answer with 200.',
+  'A document of the issuer is over 262144 bytes.',
+  'The discovery document names no issuer or no jwks_uri.',
+  'The discovery document is of another issuer.',
+  'The key set is no JWK set.',
+  'The key set has more than 100 keys.',
+  'The key set has no key that can be used here.',
+] as const;
+
+/** The key set of an issuer cannot be had. */
 export class KeySetUnavailable extends Error {
-  constructor(reason: string) {
+  constructor(reason: (typeof KEY_SET_FAULTS)[number]) {
     super(reason);
     this.name = 'KeySetUnavailable';
   }

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import http from 'node:http';
+import https from 'node:https';
 import { Settings } from '#libs/platform/config';
 import { StandInIssuer } from '../../../../test/support/stand-in-issuer';
 import { KeySetUnavailable } from '../domain/trusted-issuer';
@@ -152,7 +153,22 @@ describe('The key set of an issuer', () => {
     const networks = { trustIssuerNetworks: ['127.0.0.0/8'] };
     // TLS fails, so a connection was made.
     await expect(fetch(source, networks)).rejects.toThrow('could not be reached');
-    await expect(fetch({ ...source, ofOperator: false }, networks)).rejects.toThrow('not reachable from everywhere');
+    const asked = jest.spyOn(https, 'request');
+    await expect(fetch({ ...source, ofOperator: false }, networks)).rejects.toThrow('could not be reached');
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it('tells a customer the same of a private name as of an unknown one', async () => {
+    const addresses = jest.spyOn(dns.promises, 'resolve4');
+    jest.spyOn(dns.promises, 'resolve6').mockRejectedValue(new Error('queryAaaa ENODATA vault.internal'));
+    const source = { issuer: 'https://vault.internal', insecure: false, ofOperator: false };
+    const reasons: unknown[] = [];
+    addresses.mockResolvedValueOnce(['10.0.0.1'] as never);
+    await fetch(source).catch((error: unknown) => reasons.push(error));
+    addresses.mockRejectedValueOnce(new Error('queryA ENOTFOUND vault.internal'));
+    await fetch(source).catch((error: unknown) => reasons.push(error));
+    const unreached = new KeySetUnavailable('The issuer could not be reached.');
+    expect(reasons).toEqual([unreached, unreached]);
   });
 
   it('connects to those addresses of a name alone that are open', async () => {

@@ -55,7 +55,7 @@ export class IssuerKeysSystem extends IssuerKeys {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     try {
       const found = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''), ofOperator, signal);
-      return await bodyOf(url, openOnes(found, isOpen), signal);
+      return await bodyOf(url, openOnes(found, isOpen, ofOperator), signal);
     } catch (error) {
       if (error instanceof KeySetUnavailable) throw error;
       throw new KeySetUnavailable(signal.aborted ? 'The issuer took too long.' : 'The issuer could not be reached.');
@@ -85,12 +85,18 @@ async function addressesInDns(host: string): Promise<LookupAddress[]> {
   return found;
 }
 
-/** Returns the addresses that may be connected to. */
-function openOnes(found: LookupAddress[], isOpen: IsOpen): LookupAddress[] {
+/**
+ * Returns the addresses that may be connected to. A customer does not learn that a name has a private address, which would
+ * tell which names our own DNS knows.
+ */
+function openOnes(found: LookupAddress[], isOpen: IsOpen, ofOperator: boolean): LookupAddress[] {
   const open = found.filter(({ address }) => isOpen(address));
-  if (open.length === 0)
-    throw new KeySetUnavailable('The issuer has an address that is not reachable from everywhere.');
-  return open;
+  if (open.length > 0) return open;
+  throw new KeySetUnavailable(
+    ofOperator
+      ? 'The issuer has an address that is not reachable from everywhere.'
+      : 'The issuer could not be reached.',
+  );
 }
 
 async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal): Promise<string> {
@@ -112,8 +118,7 @@ async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal)
     for await (const chunk of response as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > LARGEST_BYTES)
-        throw new KeySetUnavailable(`A document of the issuer is over ${LARGEST_BYTES} bytes.`);
+      if (bytes > LARGEST_BYTES) throw new KeySetUnavailable('A document of the issuer is over 262144 bytes.');
     }
     return Buffer.concat(chunks).toString('utf8');
   } finally {
