@@ -190,4 +190,24 @@ describe("Operators' applications on one connection", () => {
     expect(await applications.delete(application.clientId)).toBeNull();
     expect(await applications.find(idOf(foreign))).not.toBeNull();
   });
+
+  it('has key sets fetched in turn with those of other workspaces', async () => {
+    const { admin } = database;
+    const add = `INSERT INTO application_trust (workspace_id, client_id, issuer, subject, attempted_at)
+      SELECT $1, $2, 'https://' || n || '.' || $2 || '.example', n, now() - make_interval(mins => $3)
+        FROM generate_series(1, $4::integer) AS n`;
+    await admin.query(add, [theirs, idOf(foreign), 3, 40]);
+    await admin.query(add, [ours, idOf(first), 2, 2]);
+
+    const { rows } = await admin.query(
+      `SELECT client_id, count(*)::integer FROM claim_trusted_issuers(8) AS claimed
+         JOIN application_trust ON id = ANY (ids) GROUP BY 1 ORDER BY 2`,
+    );
+
+    expect(rows).toEqual([
+      { client_id: idOf(first), count: 2 },
+      { client_id: idOf(foreign), count: 6 },
+    ]);
+    await admin.query('DELETE FROM application_trust');
+  });
 });

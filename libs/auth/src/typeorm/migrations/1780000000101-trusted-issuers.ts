@@ -3,8 +3,8 @@ import { clientPolicy } from './1780000000100-client-keys';
 
 const AS_OWNER = 'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp';
 
-/** `moment` is when the claim happens. */
-export const claimFunction = (moment: string): string => `
+/** `moment` is when the claim happens. Lower turns come first. */
+export const claimFunction = (moment: string, turn = '1'): string => `
   CREATE OR REPLACE FUNCTION claim_trusted_issuers(most integer)
     RETURNS TABLE (issuer text, insecure boolean, of_operator boolean, ids uuid[], claimed_at timestamptz)
     LANGUAGE plpgsql ${AS_OWNER} AS $$
@@ -15,11 +15,13 @@ export const claimFunction = (moment: string): string => `
       moment := ${moment};
       RETURN QUERY
       WITH due AS (
-        SELECT trust.issuer, trust.insecure, trust.of_operator FROM application_trust AS trust
-         -- An attempt in the future was made before the clock was set back.
-         WHERE NOT given AND (state = 'PENDING' AND attempted_at IS NULL OR state <> 'FAILED' AND attempted_at NOT BETWEEN
-                 moment - CASE state WHEN 'PENDING' THEN interval '40 seconds' ELSE interval '10 minutes' END AND moment)
-         GROUP BY 1, 2, 3 ORDER BY min(attempted_at) NULLS FIRST LIMIT most
+        SELECT trust.issuer, trust.insecure, trust.of_operator FROM (
+          SELECT *, ${turn} AS turn FROM application_trust
+           -- An attempt in the future was made before the clock was set back.
+           WHERE NOT given AND (state = 'PENDING' AND attempted_at IS NULL OR state <> 'FAILED' AND attempted_at NOT BETWEEN
+                   moment - CASE state WHEN 'PENDING' THEN interval '40 seconds' ELSE interval '10 minutes' END AND moment)
+        ) AS trust
+         GROUP BY 1, 2, 3 ORDER BY min(turn), min(attempted_at) NULLS FIRST LIMIT most
       ), claimed AS (
         UPDATE application_trust AS trust SET attempted_at = moment FROM due
          WHERE NOT given AND state <> 'FAILED'
