@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { Applications, Workspaces } from '#libs/auth/operators';
+import { ApplicationChanges, Applications, Workspaces } from '#libs/auth/operators';
 import { type WorkspaceId } from '#libs/kernel';
 import { type Settings } from '#libs/platform/config';
 import { Database } from '#libs/platform/database';
@@ -31,7 +31,9 @@ describe("Operators' applications on one connection", () => {
     dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
     workspaces = new Workspaces(new Database(dataSource));
     const cache = new GrantCacheRedis(new RedisClient(null), { databaseStandbyUrls: [] } as unknown as Settings, false);
-    applications = new Applications(new Database(dataSource), anAuditRecorder(), secrets, cache);
+    const opened = new Database(dataSource);
+    const changes = new ApplicationChanges(opened, anAuditRecorder());
+    applications = new Applications(opened, changes, secrets, cache);
     grants = new GrantRepositoryTypeorm(new Database(dataSource));
     const made = [await workspaces.create('ours', 'Ours'), await workspaces.create('a-theirs', 'Theirs')];
     if (!made[0] || !made[1]) throw new Error('A new database has workspaces already.');

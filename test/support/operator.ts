@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { Applications, ClientKeys, Trusts } from '#libs/auth/operators';
-import { CredentialChanges } from '../../libs/auth/src/typeorm/credential-changes';
+import { ApplicationChanges } from '../../libs/auth/src/typeorm/application-changes';
 import { ImportsService, type TagKeyRepository } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
@@ -34,15 +34,15 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
   const audit = anAuditRecorder();
   // No grant is cached beyond the Redis of the API, so without one a change need not wait for leases.
   const grants = new GrantCacheRedis(redis, settings, false);
-  const credentials = new CredentialChanges(new Database(dataSource), audit);
+  const changes = new ApplicationChanges(new Database(dataSource), audit);
   return {
-    clientKeys: new ClientKeys(credentials, grants),
-    trusts: new Trusts(credentials, grants, settings),
+    clientKeys: new ClientKeys(changes, grants),
+    trusts: new Trusts(changes, grants, settings),
     tagKeys: new TagKeyRepositoryTypeorm(new Database(dataSource), audit),
     imports: new ImportsService(new ImportStoreTypeorm(dataSource, audit), new ImportFilesSystem()),
     applications: new Applications(
       new Database(dataSource),
-      audit,
+      changes,
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
       grants,
     ),

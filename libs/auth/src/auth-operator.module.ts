@@ -10,7 +10,7 @@ import { GrantCacheRedis } from './redis/grant-cache.redis';
 import { ClientSecretsSystem } from './system/client-secrets.system';
 import { Applications } from './typeorm/applications';
 import { ClientKeys } from './typeorm/client-keys';
-import { CredentialChanges } from './typeorm/credential-changes';
+import { ApplicationChanges } from './typeorm/application-changes';
 import { Trusts } from './typeorm/trusts';
 import { IssuerKeys } from './domain/trusted-issuer';
 import { IssuerKeysSystem } from './system/issuer-keys.system';
@@ -42,7 +42,7 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
   providers: [
     Applications,
     ClientKeys,
-    CredentialChanges,
+    ApplicationChanges,
     Trusts,
     issuerKeys,
     clientSecrets,

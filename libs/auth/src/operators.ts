@@ -3,7 +3,7 @@ export { type Application, LimitRaised } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { Applications } from './typeorm/applications';
 export { ClientKeys, CredentialNotAdded, type ListedKey } from './typeorm/client-keys';
-export { CredentialChanges } from './typeorm/credential-changes';
+export { ApplicationChanges } from './typeorm/application-changes';
 export { ClientKeyRefused, readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/client-keys';
 export { type ClientKey } from './domain/client-assertion';
 export { IssuerKeys, issuerFault, subjectFault } from './domain/trusted-issuer';

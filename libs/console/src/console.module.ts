@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { auditServices } from '#libs/audit';
 import { auditRecording } from '#libs/audit/operators';
-import { Applications, ClientKeys, CredentialChanges, Trusts, clientSecrets, grantCache } from '#libs/auth/operators';
+import { Applications, ClientKeys, ApplicationChanges, Trusts, clientSecrets, grantCache } from '#libs/auth/operators';
 import { computerServices } from '#libs/computers';
 import { inventoryServices } from '#libs/inventory';
 import { importsOfPeople } from '#libs/inventory/operators';
@@ -71,7 +71,7 @@ import { Sessions } from './typeorm/sessions';
     ...computerServices,
     Applications,
     ClientKeys,
-    CredentialChanges,
+    ApplicationChanges,
     Trusts,
     clientSecrets,
     // The console knows the Redis of the API.

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
+import type { AuditAct } from '#libs/audit/operators';
 import {
   type RateLimits,
   type Scope,
@@ -9,8 +9,8 @@ import {
   formatRateLimit,
   workspaceId,
 } from '#libs/kernel';
-import { Database, type TenantScope } from '#libs/platform/database';
-import type { EntityManager, ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
+import { Database } from '#libs/platform/database';
+import type { ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
 import {
   type Application,
   ApplicationEnabled,
@@ -20,6 +20,7 @@ import {
 } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
+import { ApplicationChanges } from './application-changes';
 import { ApplicationRow } from './application.row';
 import { secretlessOf, secretlessOfOne, secretsOf } from './credentials';
 import { END_TOKEN, END_TOKEN_OF_OLD_SECRET, toLimits } from './grant-columns';
@@ -55,21 +56,16 @@ interface WithSecret {
 /** The applications of all workspaces and their secrets. For operators only, never on behalf of a request. */
 @Injectable()
 export class Applications {
-  /** Null for operators, who see every workspace. */
-  private workspaceId: WorkspaceId | null = null;
-
   constructor(
     private readonly database: Database,
-    private readonly audit: AuditRecorder,
+    private readonly changes: ApplicationChanges,
     private readonly secrets: ClientSecrets,
     private readonly grants: GrantCache,
   ) {}
 
   /** The applications of the person's workspace alone. Changes are acts of the person, who uses the console. */
-  asPerson({ workspaceId, personId }: PersonOfConsole): Applications {
-    const own = new Applications(this.database, this.audit.asPerson(personId), this.secrets, this.grants);
-    own.workspaceId = workspaceId;
-    return own;
+  asPerson(person: PersonOfConsole): Applications {
+    return new Applications(this.database, this.changes.asPerson(person), this.secrets, this.grants);
   }
 
   /** Creates an application that may use the API at once. Its secret is shown once and never again. */
@@ -118,7 +114,7 @@ export class Applications {
         .returning('*')
         .execute();
       const [created] = inserted.raw as [ApplicationRow];
-      await this.record(manager, 'application.created', null, created);
+      await this.changes.record(manager, created, 'application.created', between(null, created));
       return toApplication(created, []);
     });
   }
@@ -137,10 +133,9 @@ export class Applications {
 
   /** Returns null for an unknown client id. */
   async find(clientId: string): Promise<Application | null> {
-    return this.database.inTenant(this.scopeOf(clientId), async (manager) => {
-      const row = await manager.findOneBy(ApplicationRow, { client_id: clientId });
-      return row && toApplication(row, await secretlessOfOne(manager, clientId));
-    });
+    return this.changes.read(clientId, async (manager, row) =>
+      toApplication(row, await secretlessOfOne(manager, clientId)),
+    );
   }
 
   /** Returns null for an unknown client id, like all methods below. Each change applies from the next request on. */
@@ -211,12 +206,10 @@ export class Applications {
    * @throws {@link ApplicationEnabled} unless it is disabled
    */
   async delete(clientId: string): Promise<Application | null> {
-    const application = await this.database.inTenant(this.scopeOf(clientId), async (manager) => {
-      const row = await lockRow(manager, clientId);
-      if (!row) return null;
+    const application = await this.changes.change(clientId, async ({ manager, application: row, record }) => {
       if (!row.disabled) throw new ApplicationEnabled(clientId);
       await manager.delete(ApplicationRow, { client_id: clientId });
-      await this.record(manager, 'application.deleted', row, null);
+      await record('application.deleted', between(row, null));
       return toApplication(row, []);
     });
     if (application) await this.grants.invalidate(clientId);
@@ -234,9 +227,7 @@ export class Applications {
     parameters: ObjectLiteral = {},
     assertAllowed: (before: ApplicationRow) => void = () => undefined,
   ): Promise<Application | null> {
-    const application = await this.database.inTenant(this.scopeOf(clientId), async (manager) => {
-      const before = await lockRow(manager, clientId);
-      if (!before) return null;
+    const application = await this.changes.change(clientId, async ({ manager, application: before, record }) => {
       assertAllowed(before);
       const updated = await manager
         .createQueryBuilder()
@@ -247,38 +238,20 @@ export class Applications {
         .returning('*')
         .execute();
       const [after] = updated.raw as [ApplicationRow];
-      await this.record(manager, action, before, after);
+      const changed = between(before, after);
+      if (Object.keys(changed).length > 0 || OF_SECRETS.includes(action)) await record(action, changed);
       return toApplication(after, await secretlessOfOne(manager, clientId));
     });
     if (application) await this.grants.invalidate(clientId);
     return application;
   }
-
-  private scopeOf(clientId: string): TenantScope {
-    return this.workspaceId === null ? { clientId } : { workspaceId: this.workspaceId };
-  }
-
-  private async record(
-    manager: EntityManager,
-    action: AuditAct['action'],
-    before: ApplicationRow | null,
-    after: ApplicationRow | null,
-  ): Promise<void> {
-    const { client_id, workspace_id } = (after ?? before) as ApplicationRow;
-    const changed = AUDITED.filter((field) => !isDeepStrictEqual(before?.[field], after?.[field]));
-    if (changed.length === 0 && !OF_SECRETS.includes(action)) return;
-    const act: AuditAct = {
-      action,
-      actor: { type: 'OPERATOR' },
-      target: { type: 'APPLICATION', id: client_id },
-      changes: Object.fromEntries(changed.map((field) => [field, { old: before?.[field], new: after?.[field] }])),
-    };
-    await this.audit.record(workspaceId(workspace_id), act, (text, values) => manager.query(text, values));
-  }
 }
 
-const lockRow = (manager: EntityManager, clientId: string): Promise<ApplicationRow | null> =>
-  manager.findOne(ApplicationRow, { where: { client_id: clientId }, lock: { mode: 'pessimistic_write' } });
+/** The audited fields that changed. */
+function between(before: ApplicationRow | null, after: ApplicationRow | null): NonNullable<AuditAct['changes']> {
+  const changed = AUDITED.filter((field) => !isDeepStrictEqual(before?.[field], after?.[field]));
+  return Object.fromEntries(changed.map((field) => [field, { old: before?.[field], new: after?.[field] }]));
+}
 
 function toApplication(row: ApplicationRow, others: readonly Credential[]): Application {
   return {

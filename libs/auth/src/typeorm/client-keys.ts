@@ -5,7 +5,7 @@ import type { ClientKey } from '../domain/client-assertion';
 import { GrantCache } from '../domain/grant-cache.port';
 import { ApplicationKeyRow } from './application-key.row';
 import { ApplicationRow } from './application.row';
-import { CredentialChanges } from './credential-changes';
+import { ApplicationChanges } from './application-changes';
 import { END_TOKEN } from './grant-columns';
 
 const MOST_KEYS = 10;
@@ -28,7 +28,7 @@ export class CredentialNotAdded extends Error {
 @Injectable()
 export class ClientKeys {
   constructor(
-    private readonly credentials: CredentialChanges,
+    private readonly credentials: ApplicationChanges,
     private readonly grants: GrantCache,
   ) {}
 

@@ -8,7 +8,7 @@ import type { TrustedIssuer } from '../domain/trusted-issuer';
 import { ApplicationTrustRow } from './application-trust.row';
 import { ApplicationRow } from './application.row';
 import { CredentialNotAdded } from './client-keys';
-import { CredentialChanges } from './credential-changes';
+import { ApplicationChanges } from './application-changes';
 import { END_TOKEN } from './grant-columns';
 
 const MOST_TRUSTS = 10;
@@ -46,7 +46,7 @@ export interface NewTrust {
 @Injectable()
 export class Trusts {
   constructor(
-    private readonly credentials: CredentialChanges,
+    private readonly credentials: ApplicationChanges,
     private readonly grants: GrantCache,
     private readonly settings: Settings,
   ) {}
