@@ -193,23 +193,221 @@ describe("Operators' applications on one connection", () => {
     expect(await applications.find(idOf(foreign))).not.toBeNull();
   });
 
-  it('has key sets fetched in turn with those of other workspaces', async () => {
-    const { admin } = database;
-    const add = `INSERT INTO application_trust (workspace_id, client_id, issuer, subject, attempted_at)
-      SELECT $1, $2, 'https://' || n || '.' || $2 || '.example', n, now() - make_interval(mins => $3)
-        FROM generate_series(1, $4::integer) AS n`;
-    await admin.query(add, [theirs, idOf(foreign), 3, 40]);
-    await admin.query(add, [ours, idOf(first), 2, 2]);
+  const sql = async (text: string, ...values: unknown[]) => (await database.admin.query(text, values)).rows as object[];
+  const grantOf = async (one: typeof first) => {
+    const grant = await grants.find(idOf(one));
+    if (!grant) throw new Error('The application is gone.');
+    return grant;
+  };
+  const setDisabled = (one: typeof first, disabled: boolean) => applications.setDisabled(idOf(one), disabled);
 
-    const { rows } = await admin.query(
-      `SELECT client_id, count(*)::integer FROM claim_trusted_issuers(8) AS claimed
-         JOIN application_trust ON id = ANY (ids) GROUP BY 1 ORDER BY 2`,
-    );
+  it('begins a token by a key and an assertion of the application alone, once', async () => {
+    const add = `INSERT INTO application_key (workspace_id, client_id, kid, algorithms, jwk)
+      VALUES ($1, $2, 'k', '{ES256}', '{}') RETURNING id`;
+    const [own, neighbour, stranger] = (
+      await Promise.all([sql(add, ours, idOf(first)), sql(add, ours, idOf(second)), sql(add, theirs, idOf(foreign))])
+    ).map(([row]) => (row as { id: string }).id) as [string, string, string];
+    await setDisabled(second, false);
+    const grant = await grantOf(first);
+    const begin = (keyId: string, jti: string, aheadMs = 60_000, of = grant) =>
+      grants.beginGenerationByKey(
+        of,
+        { keyId, jtiDigest: Buffer.from(jti), expiresAt: new Date(Date.now() + aheadMs) },
+        randomUUID(),
+      );
+    const isUsed = async (one: typeof first, jti: string) =>
+      (await grants.findWithKeys(idOf(one), Buffer.from(jti)))?.isUsed;
 
-    expect(rows).toEqual([
-      { client_id: idOf(first), count: 2 },
-      { client_id: idOf(foreign), count: 6 },
+    expect([await begin(neighbour, 'a'), await begin(stranger, 'a'), await begin(own, 'a', -1)]).toEqual([
+      null,
+      null,
+      null,
     ]);
-    await admin.query('DELETE FROM application_trust');
+    await setDisabled(first, true);
+    expect(await begin(own, 'a')).toBeNull();
+    await setDisabled(first, false);
+    expect(await isUsed(first, 'a')).toBe(false);
+    const begun = await begin(own, 'a');
+    expect([begun, await begin(own, 'a')]).toEqual([expect.any(BigInt), null]);
+    expect(await sql('SELECT client_id FROM application_key WHERE last_used_at IS NOT NULL')).toEqual([
+      { client_id: idOf(first) },
+    ]);
+    // Another one does not make the first one usable again.
+    expect(await begin(own, 'b')).toBeGreaterThan(begun ?? 0n);
+    expect(await begin(own, 'a')).toBeNull();
+    expect([await isUsed(first, 'a'), await isUsed(second, 'a')]).toEqual([true, false]);
+    expect(await begin(neighbour, 'n', 60_000, await grantOf(second))).not.toBeNull();
+    const found = await grants.findWithKeys(idOf(first), Buffer.from('a'));
+    expect(found?.keys.map(({ id }) => id)).toEqual([own]);
+    // It is over, and remembered for an hour in case the clock is set back.
+    await sql(`UPDATE used_assertion SET expires_at = now() - interval '59 minutes' WHERE client_id = $1`, idOf(first));
+    expect(await isUsed(first, 'a')).toBe(false);
+    expect(await begin(own, 'c')).not.toBeNull();
+    const left = 'SELECT count(*)::integer AS n FROM used_assertion WHERE client_id = $1';
+    expect(await sql(left, idOf(first))).toEqual([{ n: 3 }]);
+    await sql(`UPDATE used_assertion SET expires_at = now() - interval '61 minutes'`);
+    expect(await begin(own, 'a')).not.toBeNull();
+    expect([await sql(left, idOf(first)), await sql(left, idOf(second))]).toEqual([[{ n: 1 }], [{ n: 1 }]]);
+  });
+
+  describe('with trusts', () => {
+    const ISSUER = 'https://issuer.example';
+    const KEY = { kid: 'k', algorithms: ['ES256'], jwk: { kty: 'EC' } };
+    interface Changes {
+      readonly issuer?: string;
+      readonly state?: string;
+      readonly age?: string;
+      readonly given?: boolean;
+      readonly insecure?: boolean;
+      readonly of_operator?: boolean;
+      readonly attempted?: string;
+      readonly created?: string;
+    }
+    const trust = async (one: typeof first, changes: Changes = {}): Promise<string> => {
+      const { issuer = ISSUER, state = 'READY', age = '1 minute', given = false, insecure = false } = changes;
+      const [row] = await sql(
+        `INSERT INTO application_trust (workspace_id, client_id, issuer, subject, state, given, insecure, of_operator, keys,
+           keys_at, attempted_at, created_at)
+         SELECT workspace_id, client_id, $2, 's', $3, $4, $5, $6, $7, now() - $8::interval, now() - $9::interval,
+                now() - $10::interval
+           FROM application WHERE client_id = $1 RETURNING id`,
+        ...[idOf(one), issuer, state, given, insecure, changes.of_operator ?? false, JSON.stringify([KEY]), age],
+        ...[changes.attempted ?? '1 second', changes.created ?? '2 hours'],
+      );
+      return (row as { id: string }).id;
+    };
+    const claim = async () =>
+      (await sql('SELECT ids FROM claim_trusted_issuers(8)')).map((row) => (row as { ids: string[] }).ids.sort());
+    afterEach(() => sql('DELETE FROM application_trust'));
+
+    it('finds those of the application in the issuer, with a set that may be used', async () => {
+      const own = await trust(first);
+      const old = await trust(first, { given: true, age: '400 days' });
+      await trust(second);
+      await trust(foreign);
+      await trust(first, { issuer: `${ISSUER}/` });
+      await trust(first, { state: 'PENDING' });
+      await trust(first, { state: 'FAILED' });
+      await trust(first, { age: '7 days 1 second' });
+      const found = await grants.findWithTrusts(idOf(first), ISSUER, 'k', 'ES256');
+      expect(found?.trusts.map(({ id }) => id).sort()).toEqual([own, old].sort());
+      expect(found?.trusts[0]?.keys).toEqual([KEY]);
+      const keysOf = async (kid: string | null, algorithm: string) =>
+        (await grants.findWithTrusts(idOf(first), ISSUER, kid, algorithm))?.trusts.map(({ keys }) => keys.length);
+      expect([await keysOf(null, 'ES256'), await keysOf('other', 'ES256'), await keysOf('k', 'RS256')]).toEqual([
+        ...[
+          [1, 1],
+          [0, 0],
+          [0, 0],
+        ],
+      ]);
+    });
+
+    it('begins a token by one that still holds the key', async () => {
+      const own = await trust(first);
+      const grant = await grantOf(first);
+      const begin = (id: string, key = KEY) =>
+        grants.beginGenerationByTrust(
+          grant,
+          { trust: { id, subject: 's', audience: null, insecure: false, keys: [key] }, key },
+          randomUUID(),
+        );
+      const unusable = [await trust(first, { state: 'FAILED' }), await trust(first, { age: '7 days 1 second' })];
+      for (const id of [...unusable, await trust(second), await trust(foreign), randomUUID()]) {
+        expect(await begin(id)).toBeNull();
+      }
+      for (const key of [
+        { ...KEY, kid: 'l' },
+        { ...KEY, jwk: { kty: 'OKP' } },
+      ])
+        expect(await begin(own, key)).toBeNull();
+      await setDisabled(first, true);
+      expect(await begin(own)).toBeNull();
+      await setDisabled(first, false);
+      expect(await begin(own)).not.toBeNull();
+      expect(await sql('SELECT id FROM application_trust WHERE last_used_at IS NOT NULL')).toEqual([{ id: own }]);
+    });
+
+    it('has key sets fetched in turn with those of other workspaces', async () => {
+      const [crowd, few] = [new Set<string>(), new Set<string>()];
+      for (let n = 0; n < 20; n += 1)
+        crowd.add(await trust(foreign, { issuer: `${ISSUER}/${n}`, attempted: `${20 + n} minutes` }));
+      for (let n = 0; n < 2; n += 1)
+        few.add(await trust(first, { issuer: `${ISSUER}/f${n}`, attempted: '11 minutes' }));
+      const claimed = (await claim()).flat();
+      expect([claimed.length, claimed.filter((id) => few.has(id)).length]).toEqual([8, 2]);
+    });
+
+    it('has a key set fetched when it is due, and never a given one', async () => {
+      const due = await Promise.all([
+        trust(first, { issuer: `${ISSUER}/1`, attempted: '10 minutes 1 second' }),
+        trust(first, { issuer: `${ISSUER}/2`, attempted: '-1 minute' }),
+        trust(first, { issuer: `${ISSUER}/3`, state: 'PENDING', attempted: '41 seconds' }),
+      ]);
+      await trust(first, { issuer: `${ISSUER}/4`, attempted: '9 minutes' });
+      await trust(first, { issuer: `${ISSUER}/5`, state: 'PENDING', attempted: '30 seconds' });
+      await trust(first, { issuer: `${ISSUER}/6`, state: 'FAILED', attempted: '1 day' });
+      await trust(first, { issuer: `${ISSUER}/7`, given: true, attempted: '1 day' });
+      // Of an issuer that is due, too.
+      await trust(second, { issuer: `${ISSUER}/1`, state: 'FAILED', attempted: '1 day' });
+      await trust(second, { issuer: `${ISSUER}/1`, given: true, attempted: '1 day' });
+      expect((await claim()).flat().sort()).toEqual(due.sort());
+      expect(await claim()).toEqual([]);
+    });
+
+    it('never gives a customer what was fetched with the rights of an operator', async () => {
+      const alike = { attempted: '1 hour' };
+      const plain = [await trust(first, alike), await trust(foreign, alike)].sort();
+      const insecure = await trust(first, { ...alike, insecure: true, of_operator: true });
+      const operators = await trust(first, { ...alike, of_operator: true });
+      expect((await claim()).sort()).toEqual([plain, [insecure], [operators]].sort());
+    });
+
+    it('keeps keys and state when a fetch fails, and what an operator gave', async () => {
+      const [ready, given, waiting] = [
+        await trust(first),
+        await trust(first, { given: true }),
+        await trust(first, { state: 'PENDING', created: '59 minutes' }),
+      ];
+      const settle = (keys: unknown) =>
+        sql(
+          `SELECT settle_trusted_issuer(array_agg(id), min(attempted_at), $1, $2) FROM application_trust GROUP BY attempted_at`,
+          keys && JSON.stringify(keys),
+          keys ? null : 'why',
+        );
+      const stored = async () => {
+        const rows = await sql('SELECT id, state, failure, keys::text FROM application_trust');
+        const entries = (rows as Record<string, string>[]).map(({ id = '', ...row }) => [id, row] as const);
+        return Object.fromEntries(entries);
+      };
+      const before = await stored();
+      await settle(null);
+      expect(await stored()).toEqual({
+        [ready]: { ...before[ready], failure: 'why' },
+        [given]: before[given],
+        [waiting]: { ...before[waiting], failure: 'why' },
+      });
+      await settle([]);
+      const fresh = { state: 'READY', failure: null, keys: '[]' };
+      expect(await stored()).toEqual({
+        [ready]: fresh,
+        [given]: before[given],
+        [waiting]: fresh,
+      });
+      const fetched = `SELECT count(*)::integer AS n FROM application_trust WHERE keys_at > now() - interval '30 seconds'`;
+      expect(await sql(fetched)).toEqual([{ n: 2 }]);
+    });
+
+    it('tells the ages of sets that are in use, the oldest fetched first', async () => {
+      const ids = [
+        await trust(foreign, { age: '2 hours' }),
+        await trust(first, { age: '1 hour' }),
+        await trust(first, { given: true, age: '3 hours' }),
+      ];
+      await trust(first, { state: 'PENDING', age: '4 hours' });
+      const ages = await sql('SELECT id, given FROM ages_of_trusted_keys(500)');
+      expect(ages).toEqual(ids.map((id, index) => ({ id, given: index === 2 })));
+      expect(await sql('SELECT id FROM ages_of_trusted_keys(1)')).toEqual([{ id: ids[0] }]);
+    });
   });
 });

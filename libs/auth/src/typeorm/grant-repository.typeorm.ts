@@ -90,7 +90,7 @@ const BEGIN_GENERATION_BY_KEY = prepared(
    )
    UPDATE application SET generation = ${NEXT_GENERATION}, jti = $6::uuid, issued_at = now()
      FROM used
-    WHERE application.workspace_id = $1 AND application.id = $2::uuid AND NOT disabled
+    WHERE application.workspace_id = $1 AND application.id = $2::uuid
     RETURNING generation`,
 );
 
@@ -123,7 +123,7 @@ const BEGIN_GENERATION_BY_TRUST = prepared(
    )
    UPDATE application SET generation = ${NEXT_GENERATION}, jti = $5::uuid, issued_at = now()
      FROM proven
-    WHERE application.workspace_id = $1 AND application.id = $2::uuid AND NOT disabled
+    WHERE application.workspace_id = $1 AND application.id = $2::uuid
     RETURNING generation`,
 );
 
