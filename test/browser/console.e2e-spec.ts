@@ -106,7 +106,7 @@ describe('The console in a browser', () => {
 
     await page.getByRole('link', { name: 'Applications' }).click();
     await page.getByLabel('Name').fill('SIEM');
-    await page.getByLabel('inventory:read').check();
+    await page.getByLabel('reads the audit, as a SIEM does').check();
     await page.getByRole('button', { name: 'Create application' }).click();
 
     await page.getByRole('heading', { name: 'Application created' }).waitFor();

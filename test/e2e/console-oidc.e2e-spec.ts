@@ -138,6 +138,32 @@ describe('Sign-in by OpenID Connect', () => {
     expect((await signIn('oid-2|entra@example.com|true')).last.status).toBe(403);
   });
 
+  it('opens nothing for the same subject of another issuer, and no workspace by a switch', async () => {
+    const former = await console.aWorkspace('Former');
+    await add('twin@example.com', former.slug, 'admin', '--subject', 'twin');
+    await console.database.admin.query(`UPDATE person SET issuer = 'https://former.example' WHERE subject = 'twin'`);
+
+    const refused = await signIn('twin|twin@example.com|true');
+    await add('twin@example.com', ours.slug, 'viewer', '--subject', 'twin');
+    const { browser, last } = await signIn('twin|twin@example.com|true');
+
+    expect([refused.last.status, last.status]).toEqual([403, 303]);
+    expect((await browser.get('/workspaces')).text).not.toContain('Former');
+    const switched = await browser.submit('/workspaces', '/workspaces', { to: former.id });
+    expect(switched.status).toBe(404);
+  });
+
+  it('takes no id token that names another issuer', async () => {
+    await add('named@example.com');
+    await tell('!foreign');
+    try {
+      expect((await signIn('named|named@example.com|true')).last.status).toBe(403);
+    } finally {
+      await tell('!serve');
+    }
+    expect((await signIn('named|named@example.com|true')).last.status).toBe(303);
+  });
+
   it('tells addresses apart that look alike, and takes A to Z in either case', async () => {
     // The sign of the kelvin, whose small letter is k.
     const alike = '\u212Aay@example.com';

@@ -4,6 +4,7 @@ import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
 import { POSTURES } from '../../libs/computers/src/domain/posture';
 import { FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
+import { Sealing } from '../support/sealing';
 import { createTestDatabase } from '../support/test-database';
 
 const isAll =
@@ -146,15 +147,43 @@ describe('The pages of the console', () => {
 
     expect(asset.text).toMatch(/application ci_\w+[\s\S]*description: <del>Reviewed<\/del> → Reviewed again/);
     expect(audit.text).toContain('asset.updated');
-    expect(audit.text).toContain('&quot;Reviewed again&quot;');
+    expect(audit.text).toContain('description: <del>Reviewed</del> → Reviewed again');
     expect(audit.text).toContain('events are sealed');
   });
 
-  it('take days as people write them', async () => {
-    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-    const [before, after] = [await viewer.get(`/audit?until=${tomorrow}`), await viewer.get('/audit?until=2020-01-01')];
+  it('name who changed an owner, the asset, the old owner and the new one', async () => {
+    const { slug, id } = await console.aWorkspace();
+    const admin = await console.signIn(slug, 'admin');
+    const asset = await api.arrange.anAsset(id, { name: 'Bucket seven' });
+    for (const name of ['Ines Tanaka', 'Kenji Singh']) {
+      await api.arrange.anEmployee(id, name, `${name.slice(0, 4)}@example.com`);
+      const given = await admin.submit(`/inventory/${asset.id}`, `/inventory/${asset.id}/owner`, { owner: name });
+      expect(given.status).toBe(303);
+    }
 
-    expect(before.text).toContain('asset.updated');
+    const sealing = await Sealing.of(api);
+    await sealing.seal();
+    await sealing.close();
+
+    const { text } = await admin.get('/audit?action=asset.updated');
+    const history = await admin.get(`/inventory/${asset.id}`);
+
+    expect(text).toContain('<td data-label="Who">The admin</td>');
+    expect(text).toContain('>Bucket seven</a>');
+    for (const shown of [text, history.text]) {
+      expect(shown).toContain('owner: Ines Tanaka');
+      expect(shown).toContain('owner: <del>Ines Tanaka</del> → Kenji Singh');
+    }
+  });
+
+  it('take days as people write them, the last one included', async () => {
+    // The update may be of the day before.
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const path = `/audit?since=${day(1)}&until=${day(0)}`;
+    const [before, after] = [await viewer.get(path), await viewer.get('/audit?until=2020-01-01')];
+
+    expect(before.text).toContain('<td data-label="Action">asset.updated</td>');
+    expect(before.text).toContain(`name="until" type="date" value="${day(0)}"`);
     expect([after.status, after.text.includes('No event matches')]).toEqual([200, true]);
   });
 

@@ -256,6 +256,7 @@ describe('The console', () => {
         ...{ 'referrer-policy': 'same-origin', 'cache-control': 'no-store', 'x-frame-options': 'DENY' },
         ...{ 'cross-origin-opener-policy': 'same-origin', 'x-content-type-options': 'nosniff' },
       });
+      expect(headers.get('strict-transport-security')).toBeNull();
     });
 
     it('is refused under another Host, as after DNS rebinding', async () => {

@@ -1,6 +1,6 @@
 export { AuditModule, auditServices } from './audit.module';
 export { AuditCheckpointStore } from './domain/audit-checkpoint-store.port';
-export { type AssetChange, type ChangeAuthor, type FieldChange } from './domain/audit-act';
+export { ACTIONS, type AssetChange, type ChangeAuthor, type FieldChange } from './domain/audit-act';
 export { PublishedEvents } from './domain/published-events.port';
 export { AuditEventQueryDto } from './http/audit-event-query.dto';
 export { CheckpointKeys } from './system/checkpoint-keys';

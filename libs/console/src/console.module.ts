@@ -13,17 +13,18 @@ import { AssetChanges } from './http/asset-changes';
 import { AuditController } from './http/audit.controller';
 import { ComputersController } from './http/computers.controller';
 import { ConsoleFilter } from './http/console.filter';
+import { Coverage } from './http/coverage';
 import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
 import { Downloads } from './http/downloads';
 import { FilesController } from './http/files.controller';
 import { ImportsController } from './http/imports.controller';
 import { InventoryController } from './http/inventory.controller';
+import { Names } from './http/names';
 import { OverviewController } from './http/overview.controller';
 import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
-import { Coverage } from './http/coverage';
 import { FORM_LIMITS, UploadsController } from './http/uploads.controller';
 import { Uploads } from './http/uploads';
 import { UploadFiles } from './system/upload-files.system';
@@ -56,6 +57,7 @@ import { Sessions } from './typeorm/sessions';
     People,
     Sessions,
     Coverage,
+    Names,
     Uploads,
     UploadFiles,
     {

@@ -1,7 +1,7 @@
 export { AssetsService } from './assets/application/assets.service';
 export { type Asset, CLASSIFICATIONS } from './assets/domain/asset';
 export { type SentPatch } from './assets/domain/asset-patch';
-export { ASSET_CATEGORIES, categoryOf } from './assets/domain/asset-category';
+export { ASSET_CATEGORIES, ASSET_TYPES, categoryOf } from './assets/domain/asset-category';
 export { type FoundEmployee, MOST_SEARCHED } from './assets/domain/asset-repository.port';
 export { AssetQueryDto } from './assets/http/asset-query.dto';
 export { toAssetDayDto } from './history/http/asset-summary.dto';

@@ -1,7 +1,18 @@
 import { ClientKeyRefused, CredentialNotAdded, issuerFault, subjectFault } from '#libs/auth/operators';
-import { RATE_CLASSES, type RateClass, type RateLimit, parseRateLimit } from '#libs/kernel';
+import { RATE_CLASSES, type RateClass, type RateLimit, type Scope, parseRateLimit } from '#libs/kernel';
 import type { LimitsDto } from './application.dto';
 import type { FieldErrors } from './read-fields';
+
+/** What each scope opens. */
+export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
+  'all:read': 'reads everything, also what comes later',
+  'all:write': 'changes everything that the API can change, and reads nothing',
+  'audit:read': 'reads the audit, as a SIEM does',
+  'computers:read': 'reads computers with their checks',
+  'inventory:read': 'reads assets, tags and sources',
+  'inventory:write': 'changes owners, descriptions, classifications and tags, and reads nothing',
+  'frameworks:read': 'opens nothing yet',
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 

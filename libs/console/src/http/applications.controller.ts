@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
 import { type Application, Applications, ClientKeys, LimitRaised, Trusts, readClientKeys } from '#libs/auth/operators';
-import { RATE_CLASSES, SCOPES, formatRateLimit, isUuid } from '#libs/kernel';
+import { RATE_CLASSES, formatRateLimit, isUuid } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
@@ -18,7 +18,7 @@ import {
   ScopesDto,
 } from './application.dto';
 import { idOf } from './path-id';
-import { type Refused, readLimits, refusalAt, shown, trustFaults } from './application-form';
+import { type Refused, SCOPE_TEXTS, readLimits, refusalAt, shown, trustFaults } from './application-form';
 import { sendPage } from './page';
 import { type FieldErrors, readFields } from './read-fields';
 
@@ -232,7 +232,13 @@ export class ApplicationsController {
 
   private async showList({ workspaceId }: SignedIn, response: Response, refused?: Refused): Promise<void> {
     const applications = await this.applications.list(workspaceId);
-    const content = { title: 'Applications', applications, scopes: SCOPES, once: randomUUID(), ...shown(refused) };
+    const content = {
+      title: 'Applications',
+      applications,
+      scopes: SCOPE_TEXTS,
+      once: randomUUID(),
+      ...shown(refused),
+    };
     sendPage(response, 'applications', content, refused ? 400 : 200);
   }
 
@@ -245,7 +251,15 @@ export class ApplicationsController {
       inForce: formatRateLimit(application.limits[rateClass] ?? this.settings.rateLimits[rateClass]),
     }));
     const typed = { scopes: application.scopes, ...refused?.typed };
-    const content = { application, trusts, limits, scopes: SCOPES, once: randomUUID(), ...shown(refused), typed };
+    const content = {
+      application,
+      trusts,
+      limits,
+      scopes: SCOPE_TEXTS,
+      once: randomUUID(),
+      ...shown(refused),
+      typed,
+    };
     sendPage(response, 'application', { title: application.name, ...content }, refused ? 400 : 200);
   }
 

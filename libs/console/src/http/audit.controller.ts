@@ -1,14 +1,13 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs/audit';
+import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs/audit';
 import { Clock, DomainError } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
 import type { Request, Response } from 'express';
-import { shownName } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
-import { People } from '../typeorm/people';
 import { Access, Me } from './access.decorator';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage } from './list-query';
+import { Names } from './names';
 import { sendPage } from './page';
 
 const RESOURCE = 'audit-events';
@@ -24,21 +23,20 @@ export class AuditController {
     private readonly published: PublishedEvents,
     private readonly checkpoints: AuditCheckpointStore,
     private readonly paging: FeedPaging,
-    private readonly people: People,
+    private readonly names: Names,
     private readonly clock: Clock,
     private readonly downloads: Downloads,
   ) {}
 
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    completeDays(request);
-    const query = await listQuery(AuditEventQueryDto, request, response);
+    const query = await listQuery(AuditEventQueryDto, request, response, wholeDays);
     if (!query) return;
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const since = new Date(this.clock.now() - DAYS * DAY_MS);
     const from = start.kind === 'beginning' ? ({ kind: 'since', since } as const) : start;
     const pageSize = query.pageSize === undefined ? PAGE_SIZE : size;
-    const [page, checkpoint, waiting, people] = await Promise.all([
+    const [page, checkpoint, waiting] = await Promise.all([
       this.published.read(workspaceId, filters, from, pageSize).catch((error: unknown) => {
         // Archived meanwhile. The page begins after them, unless somebody asked for a time.
         const isArchived = error instanceof DomainError && error.code === 'cursor_expired';
@@ -47,15 +45,19 @@ export class AuditController {
       }),
       this.checkpoints.newest(workspaceId),
       this.published.oldestWaiting(workspaceId),
-      this.people.list(workspaceId),
     ]);
     const envelope = this.paging.envelope(response, workspaceId, RESOURCE, page, texts);
     response.removeHeader('Link');
-    const nameOf = new Map(people.map((person) => [person.id, shownName(person)]));
+    const assets = page.changes.flatMap(({ target, changes }) => [
+      target.type === 'ASSET' ? target.id : null,
+      ...changes.filter(isOfOwner).flatMap((change) => [change.old, change.new]),
+    ]);
+    const nameOf = await this.names.of(workspaceId, assets);
     sendPage(response, 'audit', {
       ...{
         title: 'Audit',
         typed: request.query,
+        actions: ACTIONS,
         checkpoint,
         waiting,
         since: from.kind === 'since' ? from.since : null,
@@ -67,14 +69,18 @@ export class AuditController {
         ...event,
         who: whoOf(event.actor, nameOf),
         target: { ...event.target, name: nameOf.get(event.target.id) ?? event.target.id },
+        changes: event.changes.map((change) => ({
+          field: isOfOwner(change) ? 'owner' : change.field,
+          old: valueText(change.old, nameOf),
+          new: valueText(change.new, nameOf),
+        })),
       })),
     });
   }
 
   @Get('download')
   async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    completeDays(request);
-    const query = await listQuery(AuditEventQueryDto, request, response);
+    const query = await listQuery(AuditEventQueryDto, request, response, wholeDays);
     if (!query) return;
     const { start, filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
@@ -90,29 +96,30 @@ export class AuditController {
   }
 }
 
-/** A browser's field of a day sends no time. */
-function completeDays(request: Request): void {
-  const query = request.query as Record<string, unknown>;
-  const complete = (name: string) => {
-    const day = query[name];
-    return typeof day === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(day) ? { [name]: `${day}T00:00:00Z` } : {};
+/** A browser's field of a day sends no time. The last day counts too. */
+function wholeDays(sent: Record<string, unknown>): Record<string, unknown> {
+  const at = (name: string, days: number) => {
+    const day = sent[name];
+    const isDay = typeof day === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day));
+    return isDay ? { [name]: new Date(Date.parse(day) + days * DAY_MS).toISOString() } : {};
   };
-  Object.defineProperty(request, 'query', {
-    value: { ...query, ...complete('since'), ...complete('until') },
-    configurable: true,
-  });
+  return { ...sent, ...at('since', 0), ...at('until', 1) };
 }
 
-function whoOf(
-  {
-    type,
-    clientId,
-    name,
-    personId,
-  }: { type: string; clientId: string | null; name?: string | null; personId?: string },
-  nameOf: ReadonlyMap<string, string>,
-): string {
+const isOfOwner = ({ field }: { readonly field: string }): boolean => field === 'ownerId';
+
+const valueText = (value: unknown, nameOf: ReadonlyMap<unknown, string>): string =>
+  value === null ? 'none' : (nameOf.get(value) ?? (typeof value === 'string' ? value : JSON.stringify(value)));
+
+function whoOf({ type, clientId, name, personId }: ChangeActor, nameOf: ReadonlyMap<unknown, string>): string {
   if (personId !== undefined) return nameOf.get(personId) ?? 'a former person';
-  if (clientId !== null) return `application ${clientId}`;
+  if (clientId !== null) return `application ${nameOf.get(clientId) ?? clientId}`;
   return `${type === 'IMPORT' ? 'import' : 'operator'}${name ? ` (${name})` : ''}`;
+}
+
+interface ChangeActor {
+  readonly type: string;
+  readonly clientId: string | null;
+  readonly name?: string | null;
+  readonly personId?: string;
 }

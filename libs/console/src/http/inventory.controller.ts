@@ -1,6 +1,7 @@
 import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
 import {
   ASSET_CATEGORIES,
+  ASSET_TYPES,
   type Asset,
   AssetQueryDto,
   AssetsService,
@@ -17,6 +18,7 @@ import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
 import { AssetChanges, type AssetField, FIELDS, OwnerToChoose } from './asset-changes';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage } from './list-query';
+import { Names } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type FieldErrors, readFields } from './read-fields';
@@ -42,6 +44,7 @@ export class InventoryController {
     private readonly paging: Paging,
     private readonly downloads: Downloads,
     private readonly changes: AssetChanges,
+    private readonly names: Names,
   ) {}
 
   @Get()
@@ -58,7 +61,7 @@ export class InventoryController {
       ...{ title: 'Inventory', assets: found.items, totalCount, typed: texts, next: nextPage(request, endCursor) },
       download: downloadAddress(request),
       filters: new URLSearchParams(request.query as Record<string, string>).toString(),
-      ...{ categories: ASSET_CATEGORIES, classifications: CLASSIFICATIONS },
+      ...{ categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
     });
   }
 
@@ -156,6 +159,8 @@ export class InventoryController {
       this.assets.get(scope, id, { expand: 'owner' }),
       this.assets.history(scope, id, { size: HISTORY, after: null }),
     ]);
+    const owners = history.items.flatMap(({ item, before }) => [item?.ownerId, before?.ownerId]);
+    const nameOf = await this.names.of(workspaceId, owners);
     const { description, classification, owner } = asset;
     const tags = asset.tags.flatMap(({ key, readOnly }) => (readOnly ? [] : key)).join('\n');
     const typed = { description, classification, tags, owner: owner?.email ?? owner?.name, ...refused?.typed };
@@ -163,7 +168,13 @@ export class InventoryController {
       response,
       'asset',
       {
-        ...{ title: asset.name, asset, history: history.items.map(toldOf), classifications: CLASSIFICATIONS, typed },
+        ...{
+          title: asset.name,
+          asset,
+          history: history.items.map((entry) => toldOf(entry, nameOf)),
+          classifications: CLASSIFICATIONS,
+          typed,
+        },
         category: ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type)),
         errors: refused?.errors ?? {},
       },
@@ -173,19 +184,21 @@ export class InventoryController {
 }
 
 /** What a change made of the state before. */
-function toldOf({ validFrom, origin, item, before }: HistoryEntry<Asset>) {
+function toldOf({ validFrom, origin, item, before }: HistoryEntry<Asset>, nameOf: ReadonlyMap<unknown, string>) {
   const changes = TOLD.flatMap((field) => {
     const [old, fresh] = [textOf(before?.[field]), textOf(item?.[field])];
-    return item && before && old !== fresh ? [{ field, old, fresh }] : [];
+    if (!item || !before || old === fresh) return [];
+    if (field !== 'ownerId') return [{ field, old, fresh }];
+    return [{ field: 'owner', old: nameOf.get(old) ?? old, fresh: nameOf.get(fresh) ?? fresh }];
   });
   const what = item === null ? 'hidden or deleted' : before === null ? 'visible' : 'changed';
-  return { validFrom, what, changes, origin: originText(origin) };
+  return { validFrom, what, changes, origin: originText(origin, nameOf) };
 }
 
-function originText(origin: HistoryEntry<Asset>['origin']): string {
+function originText(origin: HistoryEntry<Asset>['origin'], nameOf: ReadonlyMap<unknown, string>): string {
   if (origin === null) return 'unknown';
   return origin.type === 'API'
-    ? `application ${origin.clientId}`
+    ? `application ${nameOf.get(origin.clientId) ?? origin.clientId}`
     : origin.type === 'IMPORT'
       ? 'import'
       : 'console or operator';

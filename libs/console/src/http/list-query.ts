@@ -5,19 +5,20 @@ const pipe = new InputPipe();
 
 /**
  * Reads the query of a list under the API's names. A form also sends fields that are empty, and one for each ticked box:
- * that leads to the address without them, and gives null.
+ * that leads to the address without them, and gives null. `read` makes what the API takes of what people write.
  * @throws `validation_failed`
  */
 export async function listQuery<Query extends object>(
   dto: new () => Query,
   request: Request,
   response: Response,
+  read: (sent: Record<string, unknown>) => Record<string, unknown> = (all) => all,
 ): Promise<Query | null> {
   const sent = Object.entries(request.query as Record<string, string | string[]>);
   const plain = sent.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const);
   const given = plain.filter(([, value]) => value !== '');
   if (given.length === sent.length && sent.every(([, value]) => !Array.isArray(value))) {
-    return (await pipe.transform({ ...request.query }, { type: 'query', metatype: dto })) as Query;
+    return (await pipe.transform(read({ ...request.query }), { type: 'query', metatype: dto })) as Query;
   }
   response.redirect(303, addressOf(request, given));
   return null;

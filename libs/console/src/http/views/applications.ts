@@ -1,7 +1,7 @@
 const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' }) %>>
 <legend>Scopes <span class="hint">What the program may do. Give as few as it needs.</span></legend>
-<% for (const scope of it.scopes) { %>
-<label class="box"><input type="checkbox" name="scopes" value="<%= scope %>"<% if ([it.typed.scopes ?? []].flat().includes(scope)) { %> checked<% } %>> <code><%= scope %></code></label>
+<% for (const [scope, text] of Object.entries(it.scopes)) { %>
+<label class="box"><input type="checkbox" name="scopes" value="<%= scope %>"<% if ([it.typed.scopes ?? []].flat().includes(scope)) { %> checked<% } %>> <code><%= scope %></code> <span class="soft"><%= text %></span></label>
 <% } %>
 <%~ include('@error', { ...it, name: 'scopes' }) %>
 </fieldset>`;
@@ -61,6 +61,15 @@ export const APPLICATION = `<% layout('@frame') %>
 </tbody></table></div>
 <% const hasSecret = it.application.credentials.some(({ type }) => type === 'SECRET'); %>
 <div class="actions"><% if (hasOld) { %>${button('end-secret', 'End the old secret')}<% } %><% if (hasSecret) { %>${button('remove-secret', 'Remove the secret', 'bad')}<% } %></div>
+<form method="post" action="/applications/<%= it.application.clientId %>/rotate-secret" class="fields"><%~ include('@fields', it) %>
+<input type="hidden" name="once" value="<%= it.once %>">
+<div class="field"><label for="overlap">Old secret <span class="hint">How long it is still accepted beside the new one.</span></label>
+<select id="overlap" name="overlap"<%~ include('@invalid', { ...it, name: 'overlap' }) %>>
+<option value="24h">for 24 hours</option><option value="7d">for 7 days</option><option value="none">not at all: the program stops until it has the new one</option>
+</select>
+<%~ include('@error', { ...it, name: 'overlap' }) %></div>
+<button class="plain">Rotate secret</button>
+</form>
 <form method="post" action="/applications/<%= it.application.clientId %>/keys" class="fields"><%~ include('@fields', it) %>
 <div class="field"><label for="jwk">Public key <span class="hint">A JWK or a set of them (RSA, EC or Ed25519). The private key stays with the program.</span></label>
 <textarea id="jwk" name="jwk" rows="4" required<%~ include('@invalid', { ...it, name: 'jwk' }) %>><%= it.typed.jwk %></textarea>
@@ -81,15 +90,6 @@ export const APPLICATION = `<% layout('@frame') %>
 <input id="<%= name %>" name="<%= name %>" value="<%= it.typed[name] %>" required<%~ include('@invalid', { ...it, name }) %>>
 <%~ include('@error', { ...it, name }) %></div><% } %>
 <button class="plain">Add trust</button>
-</form>
-<form method="post" action="/applications/<%= it.application.clientId %>/rotate-secret" class="fields"><%~ include('@fields', it) %>
-<input type="hidden" name="once" value="<%= it.once %>">
-<div class="field"><label for="overlap">Old secret <span class="hint">How long it is still accepted beside the new one.</span></label>
-<select id="overlap" name="overlap"<%~ include('@invalid', { ...it, name: 'overlap' }) %>>
-<option value="24h">for 24 hours</option><option value="7d">for 7 days</option><option value="none">not at all: the program stops until it has the new one</option>
-</select>
-<%~ include('@error', { ...it, name: 'overlap' }) %></div>
-<button class="plain">Rotate secret</button>
 </form>
 <h2>Scopes</h2>
 <form method="post" action="/applications/<%= it.application.clientId %>/scopes" class="fields"><%~ include('@fields', it) %>

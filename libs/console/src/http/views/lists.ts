@@ -10,11 +10,12 @@ const select = (name: string, label: string, options: string): string => `<p><la
 const text = (name: string, label: string, type = 'text'): string =>
   `<p><label for="${name}">${label}</label><br><input id="${name}" name="${name}" type="${type}" value="<%= ${type === 'date' ? `(it.typed['${name}'] ?? '').slice(0, 10)` : `it.typed['${name}']`} %>"></p>`;
 
-const OWNER = `<% if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
+const OWNER = `<% if (one.type === 'EMPLOYEE') { %><% } else if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
 
 export const INVENTORY = `<% layout('@frame') %>
 <form method="get" action="/inventory" class="filters">
 ${select('categoryKey', 'Category', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
+${select('subKey', 'Type', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
 ${select('hasOwner', 'Owner', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
 ${select('ownerVisible', 'Owner is an employee', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
 ${select('classification', 'Classification', `[['', 'any'], ...it.classifications.map((one) => [one, one])]`)}
@@ -88,13 +89,14 @@ ${assetForm('description', 'Description', 'What it is for.', 'Set description')}
 <% } %>
 <% if (one.type === 'COMPUTER') { %><p><a href="/computers/<%= one.id %>">Checks of this computer</a></p><% } %>
 <h2>History</h2>
+<p><a href="/audit?assetId=<%= one.id %>">Who changed it in the last seven days</a></p>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">When</th><th scope="col">By</th><th scope="col">What</th></tr></thead>
 <tbody>
 <% for (const entry of it.history) { %>
 <tr><td><%= it.time(entry.validFrom) %></td><td data-label="By"><%= entry.origin %></td>
 <td data-label="What"><% if (entry.changes.length === 0) { %><%= entry.what %><% } %>
-<% for (const { field, old, fresh } of entry.changes) { %><%= field %>: <del><%= old %></del> → <%= fresh || 'none' %><br><% } %></td></tr>
+<% for (const { field, old, fresh } of entry.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %></td></tr>
 <% } %>
 </tbody></table></div>`;
 
@@ -148,7 +150,7 @@ export const COMPUTER = `<% layout('@frame') %>
 <dt>Serial number</dt><dd><%= one.serialNumber ?? '' %></dd>
 <dt>Operating system</dt><dd><%= one.operatingSystem ?? '' %> <%= one.osVersion ?? '' %></dd>
 <dt>Monitored</dt><dd><%= one.isMonitored ? 'yes' : 'no' %></dd>
-<dt>Agent</dt><dd><%= one.compliance.agentVersion ?? '' %></dd>
+<dt>Agent</dt><dd><%= one.compliance.agentVersion ?? 'none' %></dd>
 <dt>Last check-in</dt><dd><%= it.time(one.lastCheckedAt) %></dd>
 <% for (const { label, state } of it.checks) { %><dt><%= label %></dt><dd><%= state %></dd><% } %>
 </dl>
@@ -196,13 +198,13 @@ export const AUDIT = `<% layout('@frame') %>
 <% if (it.waiting) { %> Events since <%= it.time(it.waiting) %> wait for their seal.<% } else { %> None waits.<% } %></p>
 <form method="get" action="/audit" class="filters">
 ${text('since', 'From (UTC)', 'date')}
-${text('until', 'Until (UTC)', 'date')}
-${text('action', 'Action')}
+${text('until', 'To, with that day (UTC)', 'date')}
+<p><label for="action">Action</label><br><input id="action" name="action" list="actions" value="<%= it.typed.action %>"><datalist id="actions"><% for (const action of it.actions) { %><option><%= action %></option><% } %></datalist></p>
 ${text('clientId', 'Client id')}
 ${text('assetId', 'Asset id')}
 <p><button>Filter</button></p>
 </form>
-<% if (it.since) { %><p class="soft">Events since <%= it.time(it.since) %>, the newest first.</p><% } %>
+<% if (it.since) { %><p class="soft"><%= it.next ? 'The first ' + it.events.length + ' events' : 'Events' %> since <%= it.time(it.since) %>, the newest first.<% if (it.next) { %> <a href="<%= it.next %>">Later events</a><% } %></p><% } %>
 <p><a href="<%= it.download %>">Download as NDJSON</a></p>
 <% if (it.events.length > 0) { %>
 <div class="table"><table class="stacked">
@@ -213,7 +215,7 @@ ${text('assetId', 'Asset id')}
 <td data-label="Who"><%= event.who %></td>
 <td data-label="Action"><%= event.action %></td>
 <td data-label="Target"><% if (event.target.type === 'ASSET') { %><a href="/inventory/<%= event.target.id %>"><%= event.target.name %></a><% } else { %><%= event.target.type %> <%= event.target.name %><% } %></td>
-<td data-label="Changes"><% for (const change of event.changes) { %><%= change.field %>: <del><%= JSON.stringify(change.old) %></del> → <%= JSON.stringify(change.new) %><br><% } %></td></tr>
+<td data-label="Changes"><% for (const change of event.changes) { %><%= change.field %>: <% if (change.old !== 'none') { %><del><%= change.old %></del> → <% } %><%= change.new %><br><% } %></td></tr>
 <% } %>
 </tbody></table></div>
 <% } else { %><p class="notice">No event matches.</p><% } %>

@@ -17,13 +17,15 @@ const trend = (trends: string, about: string): string => `<% if (${trends}.chart
 export const OVERVIEW = `<% layout('@frame') %>
 <h2>Assets and their owners</h2>
 <div class="table"><table class="stacked">
-<thead><tr><th scope="col">Category</th><th scope="col" class="number">Assets</th><th scope="col" class="number">With an owner</th><th scope="col">Coverage</th></tr></thead>
+<thead><tr><th scope="col">Category</th><th scope="col" class="number">Assets</th><th scope="col" class="number">With an owner</th><th scope="col" class="number">Without</th><th scope="col">Coverage</th></tr></thead>
 <tbody>
 <% for (const one of it.categories) { %>
 <tr><td><a href="/inventory?categoryKey=<%= one.key %>"><%= one.label %></a></td>
 <td class="number" data-label="Assets"><%= one.total.toLocaleString('en') %></td>
-<td class="number" data-label="With an owner"><%= one.key === 'EMPLOYEE' ? '' : one.owned.toLocaleString('en') %></td>
-<td data-label="Coverage"><% if (one.key !== 'EMPLOYEE') { %>${bar('<%= one.percent %> % have an owner')} <%= one.percent %> %<% } %></td></tr>
+<% if (one.key === 'EMPLOYEE') { %><td></td><td></td><td></td></tr><% continue; } %>
+<td class="number" data-label="With an owner"><%= one.owned.toLocaleString('en') %></td>
+<td class="number" data-label="Without"><a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a></td>
+<td data-label="Coverage">${bar('<%= one.percent %> % have an owner')} <%= one.percent %> %</td></tr>
 <% } %>
 </tbody></table></div>
 ${trend('it.trends.owners', 'Assets with an owner')}

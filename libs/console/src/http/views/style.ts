@@ -46,6 +46,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; 
 dt { color: var(--soft); }
 dd { margin: 0; }
 form.fields { max-width: 34rem; }
+form.fields + form.fields { margin-top: 1.75rem; }
 .field { margin: 0 0 1rem; }
 .field > label, legend { display: block; padding: 0; font-weight: 600; }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; }

@@ -12,7 +12,7 @@ export const UPLOAD_FORM = `<% layout('@frame') %>
 <form method="post" action="/imports?<%= new URLSearchParams(it.frame.fields).toString() %>" enctype="multipart/form-data" class="fields">
 ${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip is fine, up to 1 GB unpacked and 1,000,000 records.', `<input ${attributes('file')} type="file" required>`)}
 ${field('source', 'Source', 'The system that the records come from. The file is compared with its assets.', `<input ${attributes('source')} required maxlength="100" value="<%= it.typed.source %>">`)}
-${field('map', 'Map', 'Reads what this tool exports. Without one, the file holds records.', select('map', `[['', 'none'], ...it.maps.map(({ name }) => [name, name])]`))}
+${field('map', 'Map', 'Reads what this tool exports. Without one, each record has at least externalId, categoryKey and name.', select('map', `[['', 'none'], ...it.maps.map(({ name }) => [name, name])]`))}
 ${field('format', 'Format', 'The name and the first bytes of the file tell it.', select('format', `[['', 'as the file tells'], ...it.formats.map((one) => [one, one])]`))}
 ${field('missing', 'Assets of the source that the file does not name', 'Hide them only if the file names every asset.', select('missing', `[['keep', 'keep'], ['hide', 'hide']]`))}
 ${field('hideAtMost', 'Hide at most', 'A number as 50, or a share as 10%. Without one, 20% or 19 assets.', `<input ${attributes('hideAtMost')} maxlength="20" value="<%= it.typed.hideAtMost %>">`)}

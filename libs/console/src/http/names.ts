@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { Applications } from '#libs/auth/operators';
+import { AssetsService } from '#libs/inventory';
+import { type WorkspaceId, assetId, isUuid, newestOf } from '#libs/kernel';
+import { shownName } from '../domain/person';
+import { People } from '../typeorm/people';
+
+/** Gives the names of people, applications and assets, where audit and history have ids. */
+@Injectable()
+export class Names {
+  constructor(
+    private readonly people: People,
+    private readonly applications: Applications,
+    private readonly assets: AssetsService,
+  ) {}
+
+  /** The names of all people and applications, and of these assets as far as they are visible. */
+  async of(workspaceId: WorkspaceId, assets: readonly unknown[]): Promise<ReadonlyMap<unknown, string>> {
+    const ids = [...new Set(assets)].filter((id): id is string => typeof id === 'string' && isUuid(id)).map(assetId);
+    const [people, applications, found] = await Promise.all([
+      this.people.list(workspaceId),
+      this.applications.list(workspaceId),
+      ids.length === 0 ? null : this.assets.list(newestOf(workspaceId), { ids }, { size: ids.length, after: null }),
+    ]);
+    return new Map<unknown, string>([
+      ...(found?.items ?? []).map(({ id, name }) => [id, name] as const),
+      ...applications.map(({ clientId, name }) => [clientId, name] as const),
+      ...people.map((person) => [person.id, shownName(person)] as const),
+    ]);
+  }
+}
