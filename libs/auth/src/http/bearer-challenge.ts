@@ -1,12 +1,13 @@
-import { metadataUrl } from './discovery-urls';
+export const PROTECTED_RESOURCE_PATH = '.well-known/oauth-protected-resource';
 
-/** Builds the challenge of a refused bearer token (RFC 6750, section 3; RFC 9728, section 5.1). */
+/**
+ * Builds the challenge of a refused bearer token (RFC 6750, section 3). It names the metadata of the API, whose address
+ * ends in the path of the base URL (RFC 9728, sections 3.1 and 5.1).
+ */
 export function bearerChallenge(baseUrl: string, parameters: Readonly<Record<string, string>> = {}): string {
-  const all = {
-    realm: 'compliance-api',
-    ...parameters,
-    resource_metadata: metadataUrl(baseUrl, 'protectedResource'),
-  };
+  const { origin, pathname } = new URL(baseUrl);
+  const metadata = `${origin}/${PROTECTED_RESOURCE_PATH}${pathname.replace(/\/$/, '')}`;
+  const all = { realm: 'compliance-api', ...parameters, resource_metadata: metadata };
   return `Bearer ${Object.entries(all)
     .map(([name, value]) => `${name}="${value}"`)
     .join(', ')}`;

@@ -8,6 +8,7 @@ import { NoQueryDto } from '#libs/platform/input';
 import { ApiSuccess, ApiPublicProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import { CLIENT_ALGORITHMS } from '../domain/client-assertion';
+import { PROTECTED_RESOURCE_PATH } from './bearer-challenge';
 import {
   AUTHORIZATION_SERVER_EXAMPLES,
   AuthorizationServerDto,
@@ -17,8 +18,8 @@ import {
   PROTECTED_RESOURCE_EXAMPLES,
   ProtectedResourceDto,
 } from './discovery.dto';
-import { WELL_KNOWN_PATHS } from './discovery-urls';
 
+const KEY_SET_PATH = '.well-known/jwks.json';
 /** The documents change with a release or a setting only. */
 const FOR_AN_HOUR = 'public, max-age=3600';
 /** A new key signs a minute after it was made, so a copy must be half a minute old at most to hold it in time. */
@@ -34,7 +35,7 @@ export class DiscoveryController {
     private readonly publicKeys: PublicKeys,
   ) {}
 
-  @Get(WELL_KNOWN_PATHS.authorizationServer)
+  @Get('.well-known/oauth-authorization-server')
   @ApiOperation({
     operationId: 'getAuthorizationServer',
     summary: 'Describe the authorization server',
@@ -56,7 +57,7 @@ export class DiscoveryController {
     return {
       issuer: baseUrl,
       token_endpoint: `${baseUrl}/oauth/token`,
-      jwks_uri: `${baseUrl}/${WELL_KNOWN_PATHS.keySet}`,
+      jwks_uri: `${baseUrl}/${KEY_SET_PATH}`,
       scopes_supported: SCOPES,
       response_types_supported: ['none'],
       grant_types_supported: ['client_credentials'],
@@ -66,7 +67,7 @@ export class DiscoveryController {
     };
   }
 
-  @Get(WELL_KNOWN_PATHS.protectedResource)
+  @Get(PROTECTED_RESOURCE_PATH)
   @ApiOperation({
     operationId: 'getProtectedResource',
     summary: 'Describe the API as a protected resource',
@@ -93,7 +94,7 @@ export class DiscoveryController {
     };
   }
 
-  @Get(WELL_KNOWN_PATHS.keySet)
+  @Get(KEY_SET_PATH)
   @ApiOperation({
     operationId: 'getKeySet',
     summary: 'List the public keys',
