@@ -12,7 +12,9 @@ const COLUMNS = `public_id, source, external_id, sub_key, visibility, classifica
 /** Writes a workspace's assets to a file for {@link copyIn}. */
 export async function copyOut({ admin }: BenchmarkDatabase, workspace: WorkspaceId, path: string): Promise<void> {
   const rows = `SELECT ${COLUMNS} FROM asset WHERE workspace_id = '${workspace}' ORDER BY id`;
-  await pipeline(admin.query(copyTo(`COPY (${rows}) TO STDOUT`)), createWriteStream(path));
+  const client = await admin.connect();
+  await pipeline(client.query(copyTo(`COPY (${rows}) TO STDOUT`)), createWriteStream(path));
+  client.release();
 }
 
 /**
@@ -20,10 +22,12 @@ export async function copyOut({ admin }: BenchmarkDatabase, workspace: Workspace
  * of rows.
  */
 export async function copyIn({ admin }: BenchmarkDatabase, workspace: WorkspaceId, path: string): Promise<number> {
-  await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
-  await admin.query(`ALTER TABLE asset ALTER workspace_id SET DEFAULT '${workspace}'`);
-  const copy = admin.query(copyFrom(`COPY asset (${COLUMNS}) FROM STDIN`));
+  const client = await admin.connect();
+  await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+  await client.query(`ALTER TABLE asset ALTER workspace_id SET DEFAULT '${workspace}'`);
+  const copy = client.query(copyFrom(`COPY asset (${COLUMNS}) FROM STDIN`));
   await pipeline(createReadStream(path), copy);
-  await admin.query('ALTER TABLE asset ALTER workspace_id DROP DEFAULT');
+  await client.query('ALTER TABLE asset ALTER workspace_id DROP DEFAULT');
+  client.release();
   return copy.rowCount;
 }

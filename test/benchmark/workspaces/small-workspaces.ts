@@ -14,9 +14,9 @@ export async function makeSmallWorkspaces({ admin }: BenchmarkDatabase, count: n
   );
   await admin.query('SET session_replication_role = replica');
   await admin.query(
-    `INSERT INTO asset (workspace_id, source, external_id, sub_key, classification, name, description)
+    `INSERT INTO asset (workspace_id, source, external_id, sub_key, classification, name, description, change_id)
      SELECT workspace.id, 'demo', 'asset-' || n, 1 + n % 14, n % 4, 'Asset ' || n,
-            CASE WHEN n % 2 = 0 THEN 'Kept by operations.' END
+            CASE WHEN n % 2 = 0 THEN 'Kept by operations.' END, 0
        FROM workspace, generate_series(1, $1) AS n WHERE slug LIKE 'small-%'`,
     [ASSETS_EACH],
   );
