@@ -96,7 +96,7 @@ export class RandomPages {
     const after = String(least + BigInt(Math.floor(Math.random() * Number(most - least))));
     const filters = Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, String(value)]));
     const pageCursor = this.cursors.issue(workspace, 'assets', { after, filters });
-    const query = new URLSearchParams({ ...filters, pageSize: String(pageSize), pageCursor });
+    const query = new URLSearchParams({ pageSize: String(pageSize), pageCursor });
     const path = `${ASSETS}?${query.toString()}`;
     const since = performance.now();
     const { status, body } = await connection.send('GET', path, { Authorization: authorization }, '');
