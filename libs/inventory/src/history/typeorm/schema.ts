@@ -2,11 +2,12 @@ import type { SchemaPart } from '#libs/platform/database';
 import { AssetDayRow, ComputerDayRow, DayCountRow } from './day-count.row';
 import { ErasedEmployeeRow } from './erased-employee.row';
 import { ErasedEmployees1780000000131 } from './migrations/1780000000131-erased-employees';
+import { FormerStatesByStatement1780000000136 } from './migrations/1780000000136-former-states-by-statement';
 import { DayCounts1780000000130 } from './migrations/1780000000130-day-counts';
 
 export const historySchema: SchemaPart = {
   entities: [DayCountRow, AssetDayRow, ComputerDayRow, ErasedEmployeeRow],
-  migrations: [DayCounts1780000000130, ErasedEmployees1780000000131],
+  migrations: [DayCounts1780000000130, ErasedEmployees1780000000131, FormerStatesByStatement1780000000136],
   grants: [
     { table: 'day_count', privileges: 'SELECT, INSERT' },
     { table: 'asset_day', privileges: 'SELECT' },

@@ -17,6 +17,15 @@ const keepFormer = (erased: string): string => `
         RETURN NULL;
       END $$;`;
 
+/** The function of the trigger `keep_former_asset`, for each row. */
+export const KEEP_FORMER_ROW = keepFormer(`
+        IF OLD.sub_key = 15 AND EXISTS (
+          SELECT FROM erased_employee AS erased
+           WHERE erased.workspace_id = OLD.workspace_id AND erased.asset_id = OLD.id
+             AND erased.change_id = OLD.change_id) THEN
+          document := document || '{"name": "erased", "email": null}';
+        END IF;`);
+
 /** Remembers of which employees the state of then is kept without name and e-mail address when it ends. */
 export class ErasedEmployees1780000000131 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -29,13 +38,7 @@ export class ErasedEmployees1780000000131 implements MigrationInterface {
       );
       COMMENT ON TABLE erased_employee IS 'Employees whose history was erased; the state of change_id is kept as erased when it ends.';
       ${tenantPolicy('erased_employee')}
-      ${keepFormer(`
-        IF OLD.sub_key = 15 AND EXISTS (
-          SELECT FROM erased_employee AS erased
-           WHERE erased.workspace_id = OLD.workspace_id AND erased.asset_id = OLD.id
-             AND erased.change_id = OLD.change_id) THEN
-          document := document || '{"name": "erased", "email": null}';
-        END IF;`)}
+      ${KEEP_FORMER_ROW}
     `);
   }
 
