@@ -3,7 +3,7 @@ import { ApplicationKeyRow } from './application-key.row';
 import { ApplicationTrustRow } from './application-trust.row';
 import { ApplicationRow } from './application.row';
 import { ClientKeys1780000000100 } from './migrations/1780000000100-client-keys';
-import { ClaimsInTurn1780000000134 } from './migrations/1780000000134-claims-in-turn';
+import { ClaimsInTurn1780000000135 } from './migrations/1780000000135-claims-in-turn';
 import { EndedGeneration1780000000080 } from './migrations/1780000000080-ended-generation';
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 import { SecretUses1780000000081 } from './migrations/1780000000081-secret-uses';
@@ -24,7 +24,7 @@ export const authSchema: SchemaPart = {
     ClientKeys1780000000100,
     TrustedIssuers1780000000101,
     OneClaim1780000000133,
-    ClaimsInTurn1780000000134,
+    ClaimsInTurn1780000000135,
   ],
   grants: [
     { table: 'workspace', privileges: 'SELECT' },
