@@ -18,11 +18,11 @@ export function watchPlatform(
     () => [{ labels: { version: API_VERSION, node: process.versions.node }, value: 1 }],
   );
   watchDatabase(metrics, database);
-  metrics.gauges({ name: 'compliance_redis_state', help: '1 for the current state of Redis.', labels: ['state'] }, () =>
-    ['not_configured', 'ok', 'away'].map((state) => ({
-      labels: { state },
-      value: Number(state === redis.state.replace(' ', '_')),
-    })),
+  metrics.states(
+    { name: 'compliance_redis_state', help: '1 for the current state of Redis.' },
+    'state',
+    ['not_configured', 'ok', 'away'],
+    () => (redis.state === 'not configured' ? 'not_configured' : redis.state),
   );
   metrics.tally(
     {
@@ -31,6 +31,15 @@ export function watchPlatform(
     },
     'to',
     redis.transitions,
+  );
+  metrics.states(
+    {
+      name: 'compliance_rate_limit_mode',
+      help: '1 for the current place of the buckets: redis (shared by all instances) or local (this instance).',
+    },
+    'mode',
+    ['redis', 'local'],
+    () => (redis.state === 'ok' ? 'redis' : 'local'),
   );
   metrics.tally(
     { name: 'compliance_idempotency_outcomes_total', help: 'Writes with an Idempotency-Key, by outcome.' },

@@ -94,4 +94,17 @@ export class Metrics {
       },
     });
   }
+
+  /** Exposes the current state as 1 and the other states as 0. */
+  states<State extends string>(
+    { name, help }: MetricDefinition,
+    label: string,
+    states: readonly State[],
+    current: () => State,
+  ): void {
+    this.gauges({ name, help, labels: [label] }, () => {
+      const now = current();
+      return states.map((state) => ({ labels: { [label]: state }, value: state === now ? 1 : 0 }));
+    });
+  }
 }
