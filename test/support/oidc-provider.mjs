@@ -1,7 +1,7 @@
 // An issuer of OpenID Connect for tests: `node oidc-provider.mjs PORT REDIRECT_URI`. A line `sub|email|true` on its input
 // gives an account its address, verified or not. Whoever types `sub` at its sign-in is this account. `!cut` lets its token
-// endpoint close connections, `!fault` respond with 502, `!foreign` give id tokens that name another issuer, and `!serve`
-// serve again.
+// endpoint close connections, `!fault` respond with 502, `!iss` and `!nonce` give id tokens with another
+// issuer or nonce, and `!serve` serve again.
 import { createInterface } from 'node:readline';
 import { Provider } from 'oidc-provider';
 
@@ -18,14 +18,15 @@ let mode = 'serve';
 provider.use(async (context, next) => {
   if (context.path !== '/token' || mode === 'serve') return next();
   if (mode === 'cut') return context.req.socket.destroy();
-  if (mode === 'foreign') return next().then(() => (context.body.id_token = ofAnotherIssuer(context.body.id_token)));
+  if (mode === 'iss' || mode === 'nonce')
+    return next().then(() => (context.body.id_token = withAnother(mode, context.body.id_token)));
   context.status = 502;
   context.body = 'Bad Gateway';
 });
 provider.listen(Number(port), '127.0.0.1', () => process.stdout.write(`${issuer}\n`));
-function ofAnotherIssuer(token) {
+function withAnother(claim, token) {
   const [header, payload, signature] = token.split('.');
-  const claims = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), iss: 'https://other.example' };
+  const claims = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), [claim]: 'https://other.example' };
   return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
 }
 createInterface({ input: process.stdin }).on('line', (line) => {

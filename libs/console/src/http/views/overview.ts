@@ -50,7 +50,7 @@ ${trend('it.trends.checks', 'Computers that pass')}
 <% for (const one of it.sources) { %>
 <tr><td><%= one.source %></td><td class="number" data-label="Assets"><%= one.assetCount.toLocaleString('en') %></td>
 <td data-label="Last completed import"><%= it.time(one.lastCompletedAt) %></td>
-<td data-label="Fresh"><% if (one.isStale) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %></td></tr>
+<td data-label="Fresh"><% if (one.staleAfterSeconds === null) { %><span class="soft">no limit is set</span><% } else if (one.isStale) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %></td></tr>
 <% } %>
 </tbody></table></div>
 <% } else { %><p class="notice">There is no source yet.</p><% } %>
