@@ -53,7 +53,7 @@ describe('Sources and records of imports', () => {
     return admin('import', '--workspace', slug, '--source', source, file, ...words);
   };
   const rekey = (from: string, to: string): Promise<FinishedCommand> =>
-    admin('assets', 'rekey', '--workspace', slug, '--source', 'mdm', '--from', from, '--to', to);
+    admin('assets', 'rekey', '--workspace', slug, '--source', ' mdm ', '--from', from, '--to', to);
   /** The metrics after one look with the rights of the API. */
   const metrics = async (): Promise<string[]> => {
     const options = { url: app.database.databaseUrl, poolSize: 1, patience: 'operator', entities: [] } as const;
@@ -115,7 +115,9 @@ describe('Sources and records of imports', () => {
 
     const { items } = await run('imports', 'list', '--workspace', slug);
     expect(items).toMatchObject([{ source: 'b' }, { source: 'a' }]);
-    const [{ id }] = (await run('imports', 'list', '--workspace', slug, '--source', 'a'))['items'] as [{ id: string }];
+    const [{ id }] = (await run('imports', 'list', '--workspace', slug, '--source', ' a '))['items'] as [
+      { id: string },
+    ];
     const shown = await run('imports', 'show', id);
     expect(shown).toMatchObject({
       ...{ id, workspace: slug, source: 'a', outcome: 'COMPLETED', who: 'on call', created: 1, failed: 1 },
@@ -123,12 +125,13 @@ describe('Sources and records of imports', () => {
       errors: [{ line: 2, reason: expect.stringContaining('classification must be one of') as string }],
       warnings: [],
     });
+    expectFault(await admin('imports', 'list', '--source', ' '), 2, /A source has 1 to 100 bytes/);
     expectFault(await admin('imports', 'show', workspace), 1, /There is no import/);
     expectFault(await admin('imports', 'show', 'x'), 2, /"x" is no id of an import/);
   });
 
   it('sets when a source is stale, and shows its age to alerts', async () => {
-    const here = ['--workspace', slug, '--source', 'a'];
+    const here = ['--workspace', slug, '--source', ' a '];
     expectFault(await admin('sources', 'set', ...here, '--stale-after', '26h'), 1, /has no source "a"/);
     await load('a', [dataset('1')]);
     const series = `{workspace="${slug}",source="a"}`;

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 
 /** Options of every command. */
 export interface CommonOptions {
@@ -27,6 +28,12 @@ export function parseName(value: string): string {
 export function parseClientId(value: string): string {
   if (/^[\x21-\x7e]{1,200}$/.test(value)) return value;
   throw new InvalidArgumentError('A client id has 1 to 200 printable characters and no blanks.');
+}
+
+export function parseSource(value: string): string {
+  const source = sourceName(value);
+  if (source !== null) return source;
+  throw new InvalidArgumentError(SOURCE_NAME_RULE);
 }
 
 export function parseTagKey(value: string): string {

@@ -34,6 +34,7 @@ export {
   parseRateLimit,
 } from './rate-limit';
 export { SCOPES, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
+export { SOURCE_NAME_RULE, sourceName } from './source-name';
 export { type Tag } from './tag';
 export { parseTimeBound, parseTimestamp } from './timestamp';
 export { ValidationFailed } from './validation-failed';

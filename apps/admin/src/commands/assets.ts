@@ -3,7 +3,7 @@ import { MAX_EXTERNAL_ID_BYTES, isExternalId } from '#libs/kernel';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseSlug } from '../options';
+import { type CommonOptions, parseSlug, parseSource } from '../options';
 import { print } from '../output';
 import { parseSince } from '../since-option';
 import { visibleText } from '../visible-text';
@@ -31,7 +31,7 @@ export function assetsCommand(): Command {
   withWriteOptions(group.command('rekey'))
     .description('give an asset another externalId; it stays the same asset')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
-    .requiredOption('--source <name>', 'the source of the asset')
+    .requiredOption('--source <name>', 'the source of the asset', parseSource)
     .requiredOption('--from <externalId>', 'its externalId now')
     .requiredOption('--to <externalId>', 'its new externalId, which no asset of the source has', parseExternalId)
     .action(rekey);

@@ -1,10 +1,10 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { Format, ImportReport } from '#libs/inventory/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { ErrorFile } from '../error-file';
 import { formatOption, fromCaller, inputFrom, mapOf, mapsOption } from '../import-input';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseSlug } from '../options';
+import { type CommonOptions, parseSlug, parseSource } from '../options';
 import { card, print } from '../output';
 import { faultLine } from '../fault-line';
 import { visibleText } from '../visible-text';
@@ -151,11 +151,4 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
     }),
     ...shown,
   ].join('\n');
-}
-
-function parseSource(value: string): string {
-  const source = value.trim();
-  const bytes = Buffer.byteLength(source);
-  if (bytes >= 1 && bytes <= 100) return source;
-  throw new InvalidArgumentError('A source has 1 to 100 bytes.');
 }

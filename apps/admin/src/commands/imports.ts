@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { RecordedRun } from '#libs/inventory/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { faultLine } from '../fault-line';
-import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { type CommonOptions, parseSlug, parseSource, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
 
 interface ListOptions extends CommonOptions {
@@ -18,7 +18,7 @@ export function importsCommand(): Command {
   withCommonOptions(group.command('list'))
     .description(`list the latest ${MOST_LISTED} imports, newest first`)
     .option('--workspace <slug>', 'only of this workspace', parseSlug)
-    .option('--source <name>', 'only of this source')
+    .option('--source <name>', 'only of this source', parseSource)
     .action(list);
   withCommonOptions(group.command('show'))
     .description('show an import with its first 1,000 errors and warnings')

@@ -3,7 +3,7 @@ import type { ImportedSource } from '#libs/inventory/operators';
 import type { Page } from '#libs/kernel';
 import { CommandFailed } from '../command-faults';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseDuration, parseSlug, withCommonOptions } from '../options';
+import { type CommonOptions, parseDuration, parseSlug, parseSource, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
 
 interface ListOptions extends CommonOptions {
@@ -29,7 +29,7 @@ export function sourcesCommand(): Command {
   withWriteOptions(group.command('set'))
     .description('set the age from which the last completed import of a source is stale')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
-    .requiredOption('--source <name>', 'the source')
+    .requiredOption('--source <name>', 'the source', parseSource)
     .requiredOption('--stale-after <duration>', 'such as 26h or 8d; "never" ends the alert', parseStaleAfter)
     .action(set);
   return group;

@@ -9,6 +9,7 @@ import {
   UploadedFile,
   UseInterceptors,
 } from '@nestjs/common';
+import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
@@ -27,7 +28,6 @@ export const FORM_LIMITS = {
   ...{ fileSize: MOST_BYTES, files: 1, fields: 20, fieldSize: 2_000, fieldNameSize: 100, parts: 21 },
   fieldNestingDepth: 0,
 };
-const MOST_SOURCE_BYTES = 100;
 const REFRESH_SECONDS = 2;
 
 /**
@@ -136,7 +136,7 @@ export class UploadsController {
     const limit = hideAtMost === undefined ? null : parseHideLimit(hideAtMost);
     const isListed = map === undefined || this.maps.some(({ name }) => name === map);
     const faults = Object.entries({
-      source: Buffer.byteLength(source) > MOST_SOURCE_BYTES && `A source has 1 to ${MOST_SOURCE_BYTES} bytes.`,
+      source: sourceName(source) === null && SOURCE_NAME_RULE,
       map: !isListed && 'There is no such map.',
       format: format === 'json' && map === undefined && 'A JSON document needs a map.',
       hideAtMost:
