@@ -138,6 +138,12 @@ describe('The applications of the console', () => {
     expect([created.status, added.status, again.status, secret.status, wrong.status]).toEqual([
       303, 303, 400, 400, 400,
     ]);
+    const [empty, long, unknown] = [
+      await act(clientId, 'keys', { jwk: '' }),
+      await act(clientId, 'keys', { jwk: ' '.repeat(20_001) }),
+      await act(clientId, 'keys/remove', { kid: 'other' }),
+    ];
+    expect([empty.status, long.status, unknown.status]).toEqual([400, 400, 404]);
     expect((await admin.get(path)).text).toContain('Key first');
     expect((await act(clientId, 'keys/remove')).status).toBe(303);
     expect((await eventsOf(clientId)).map(({ action }) => action)).toEqual([
@@ -162,6 +168,16 @@ describe('The applications of the console', () => {
       [clientId],
     );
     expect(rows).toEqual([{ state: 'PENDING', of_operator: false, keys: [] }]);
+    for (const [field, value] of [
+      ['issuer', `https://${'a'.repeat(493)}`],
+      ['subject', 's'.repeat(501)],
+      ['issuer', ''],
+      ['subject', ''],
+    ] as const) {
+      const refused = await act(clientId, 'trust', { ...trust, subject: 'repo:acme/other:*', [field]: value });
+      expect([field, refused.status, refused.text.includes(`id="${field}-error"`)]).toEqual([field, 400, true]);
+    }
+    expect((await act(clientId, 'trust/remove', { trust: 'x' })).status).toBe(404);
     expect((await act(clientId, 'trust/remove')).status).toBe(303);
     expect((await eventsOf(clientId)).map(({ action }) => action)).toEqual([
       ...['application.created', 'application.trust_added', 'application.trust_removed'],
@@ -231,6 +247,14 @@ describe('The applications of the console', () => {
     const stranger = await console.signIn(theirs.slug, 'admin');
     const { client_id: foreign } = await create();
     const { client_id: own } = await create('Own', stranger);
+    const jwk = { ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid: 'k' };
+    const trusted = { issuer: 'https://id.example.com', subject: 'repo:acme/deploy:*' };
+    expect((await act(foreign, 'keys', { jwk: JSON.stringify(jwk) })).status).toBe(303);
+    expect((await act(foreign, 'trust', trusted)).status).toBe(303);
+    const { rows } = await console.database.admin.query<{ id: string }>(
+      'SELECT id FROM application_trust WHERE client_id = $1',
+      [foreign],
+    );
 
     expect((await stranger.get(`/applications/${foreign}`)).status).toBe(404);
     const before = await eventsOf(foreign);
@@ -244,16 +268,25 @@ describe('The applications of the console', () => {
       'remove-secret',
       'keys',
       'keys/remove',
+      'trust',
+      'trust/remove',
     ]) {
       const fields = (await stranger.get(`/applications/${own}`)).fields(`/applications/${own}/rotate-secret`);
-      const sent = { ...fields, overlap: 'none', scopes: 'all:write', read: '1/1' };
+      const sent = {
+        ...{ ...fields, overlap: 'none', scopes: 'all:write', read: '1/1' },
+        ...{ jwk: JSON.stringify({ ...jwk, kid: 'l' }), kid: 'k', trust: rows[0]?.id ?? '' },
+        ...{ ...trusted, subject: 'repo:acme/other:*' },
+      };
       expect([action, (await stranger.post(`/applications/${foreign}/${action}`, sent)).status]).toEqual([action, 404]);
     }
     expect(await eventsOf(foreign)).toEqual(before);
   });
 
   describe('are refused', () => {
-    const actions = ['rotate-secret', 'end-secret', 'remove-secret', 'disable', 'enable', 'scopes', 'limits', 'keys'];
+    const actions = [
+      ...['rotate-secret', 'end-secret', 'remove-secret', 'disable', 'enable', 'scopes', 'limits'],
+      ...['keys', 'keys/remove', 'trust', 'trust/remove'],
+    ];
 
     it('to a viewer, who gets no link to them', async () => {
       const viewer = await console.signIn(ours.slug, 'viewer');

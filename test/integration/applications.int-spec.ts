@@ -260,7 +260,8 @@ describe("Operators' applications on one connection", () => {
       readonly given?: boolean;
       readonly insecure?: boolean;
       readonly of_operator?: boolean;
-      readonly attempted?: string;
+      /** Null: never. */
+      readonly attempted?: string | null;
       readonly created?: string;
     }
     const trust = async (one: typeof first, changes: Changes = {}): Promise<string> => {
@@ -272,7 +273,7 @@ describe("Operators' applications on one connection", () => {
                 now() - $10::interval
            FROM application WHERE client_id = $1 RETURNING id`,
         ...[idOf(one), issuer, state, given, insecure, changes.of_operator ?? false, JSON.stringify([KEY]), age],
-        ...[changes.attempted ?? '1 second', changes.created ?? '2 hours'],
+        ...[changes.attempted === undefined ? '1 second' : changes.attempted, changes.created ?? '2 hours'],
       );
       return (row as { id: string }).id;
     };
@@ -343,6 +344,7 @@ describe("Operators' applications on one connection", () => {
         trust(first, { issuer: `${ISSUER}/1`, attempted: '10 minutes 1 second' }),
         trust(first, { issuer: `${ISSUER}/2`, attempted: '-1 minute' }),
         trust(first, { issuer: `${ISSUER}/3`, state: 'PENDING', attempted: '41 seconds' }),
+        trust(first, { issuer: `${ISSUER}/0`, state: 'PENDING', attempted: null }),
       ]);
       await trust(first, { issuer: `${ISSUER}/4`, attempted: '9 minutes' });
       await trust(first, { issuer: `${ISSUER}/5`, state: 'PENDING', attempted: '30 seconds' });
@@ -360,6 +362,7 @@ describe("Operators' applications on one connection", () => {
       const plain = [await trust(first, alike), await trust(foreign, alike)].sort();
       const insecure = await trust(first, { ...alike, insecure: true, of_operator: true });
       const operators = await trust(first, { ...alike, of_operator: true });
+      await trust(first, { insecure: true });
       expect((await claim()).sort()).toEqual([plain, [insecure], [operators]].sort());
     });
 
@@ -380,8 +383,10 @@ describe("Operators' applications on one connection", () => {
         const entries = (rows as Record<string, string>[]).map(({ id = '', ...row }) => [id, row] as const);
         return Object.fromEntries(entries);
       };
+      const fetched = `SELECT count(*)::integer AS n FROM application_trust WHERE keys_at > now() - interval '30 seconds'`;
       const before = await stored();
       await settle(null);
+      expect(await sql(fetched)).toEqual([{ n: 0 }]);
       expect(await stored()).toEqual({
         [ready]: { ...before[ready], failure: 'why' },
         [given]: before[given],
@@ -394,16 +399,13 @@ describe("Operators' applications on one connection", () => {
         [given]: before[given],
         [waiting]: fresh,
       });
-      const fetched = `SELECT count(*)::integer AS n FROM application_trust WHERE keys_at > now() - interval '30 seconds'`;
       expect(await sql(fetched)).toEqual([{ n: 2 }]);
     });
 
     it('tells the ages of sets that are in use, the oldest fetched first', async () => {
-      const ids = [
-        await trust(foreign, { age: '2 hours' }),
-        await trust(first, { age: '1 hour' }),
-        await trust(first, { given: true, age: '3 hours' }),
-      ];
+      const given = await trust(first, { given: true, age: '3 hours' });
+      const young = await trust(first, { age: '1 hour' });
+      const ids = [await trust(foreign, { age: '2 hours' }), young, given];
       await trust(first, { state: 'PENDING', age: '4 hours' });
       const ages = await sql('SELECT id, given FROM ages_of_trusted_keys(500)');
       expect(ages).toEqual(ids.map((id, index) => ({ id, given: index === 2 })));
