@@ -178,9 +178,12 @@ describe('The applications of the console', () => {
       expect([field, refused.status, refused.text.includes(`id="${field}-error"`)]).toEqual([field, 400, true]);
     }
     expect((await act(clientId, 'trust/remove', { trust: 'x' })).status).toBe(404);
+    // Another one in the same issuer, and for the same subject.
+    const others = [{ subject: 'repo:acme/other:*' }, { issuer: 'https://other.example.com' }];
+    for (const other of others) expect((await act(clientId, 'trust', { ...trust, ...other })).status).toBe(303);
     expect((await act(clientId, 'trust/remove')).status).toBe(303);
     expect((await eventsOf(clientId)).map(({ action }) => action)).toEqual([
-      ...['application.created', 'application.trust_added', 'application.trust_removed'],
+      ...['application.created', ...Array<string>(3).fill('application.trust_added'), 'application.trust_removed'],
     ]);
   });
 
