@@ -6,7 +6,12 @@ const require = createRequire(import.meta.url);
 const unit = require('../../jest.config.cjs').projects.find(({ displayName }) => displayName === 'unit');
 
 /** Pure code, whose specs stand beside it. */
-const SUBJECTS = ['libs/platform/src/idempotency/fingerprint', 'libs/audit/src/domain/audit-tree'];
+const SUBJECTS = [
+  'libs/platform/src/idempotency/fingerprint',
+  'libs/audit/src/domain/audit-tree',
+  'libs/platform/src/pagination/cursors',
+  'libs/platform/src/throttling/bucket',
+].filter((subject) => subject.includes(process.env.MUTATED ?? ''));
 
 export default {
   plugins: [join(process.env.STRYKER, '@stryker-mutator/jest-runner/dist/src/index.js')],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { workspaceId } from '#libs/kernel';
 import type { CursorKey } from '../keys/cursor-keys';
-import { CursorInvalid, Cursors } from './cursors';
+import { CursorInvalid, Cursors, digestOf } from './cursors';
 
 const HERE = workspaceId('00000000-0000-4000-8000-000000000001');
 const ELSEWHERE = workspaceId('00000000-0000-4000-8000-000000000002');
@@ -43,6 +43,41 @@ describe('Cursors', () => {
     const { filters, digests } = cursors.open(HERE, 'assets', cursor);
     expect(filters).toEqual({ short: 'x' });
     expect(Object.keys(digests ?? {})).toEqual(Object.keys(long));
+  });
+
+  it('are refused with a fault that names the parameter', () => {
+    const detail = 'pageCursor is not a cursor of this list.';
+    expect(new CursorInvalid()).toMatchObject({
+      ...{ code: 'invalid_cursor', detail, faults: [{ parameter: 'pageCursor', code: 'format', detail }] },
+    });
+  });
+
+  it('are refused when anything was added, left out or changed', () => {
+    const key = newKey();
+    const cursors = cursorsOf(key);
+    const cursor = cursors.issue(HERE, 'assets', content);
+    const bytes = Buffer.from(cursor, 'base64url');
+    const altered = Array.from(bytes, (byte, index) => {
+      const copy = Buffer.from(bytes);
+      copy[index] = byte ^ 1;
+      return copy.toString('base64url');
+    });
+    const short = [1, 5, 16, 17, 31, 32, 33].map((length) => bytes.subarray(0, length).toString('base64url'));
+    const padded = [`${cursor}=`, `${cursor}.`, ` ${cursor}`, cursor.replace(/.$/, '$&A')];
+    for (const other of [...altered, ...short, ...padded]) {
+      expect(() => cursors.open(HERE, 'assets', other)).toThrow(CursorInvalid);
+    }
+  });
+
+  it('keep a filter of sixty bytes, and give up a longer one', () => {
+    const cursors = cursorsOf(newKey());
+    const filters = { kept: 'x'.repeat(58), long: 'y'.repeat(59), huge: 'z'.repeat(800) };
+    const opened = cursors.open(HERE, 'assets', cursors.issue(HERE, 'assets', { after: '1', filters }));
+    expect(opened).toEqual({
+      after: '1',
+      filters: { kept: filters.kept },
+      digests: { long: digestOf(filters.long), huge: digestOf(filters.huge) },
+    });
   });
 
   it.each(['', 'x', 'AAAA', '💥', 'A'.repeat(10_000), '../../etc/passwd', '%00'])('refuse %j', (cursor) => {

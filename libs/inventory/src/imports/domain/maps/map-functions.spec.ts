@@ -24,10 +24,24 @@ describe('$serial', () => {
     ['System Serial Number', undefined],
     ['0000-0000', undefined],
     ['N/A', undefined],
+    ['none', undefined],
+    ['0123456789', undefined],
+    ['Not Applicable', undefined],
+    ['1234567', undefined],
+    ['Filled_by-OEM', undefined],
+    ['x', undefined],
+    ['._-', undefined],
+    ['xx-xy', 'xx-xy'],
     ['', undefined],
+    [' ', undefined],
     [null, undefined],
+    [undefined, undefined],
   ])('of %j is %j', (value, expected) => {
     expect(serial?.(value)).toBe(expected);
+  });
+
+  it.each([[1.5], [true], [{}], [[]]])('refuses %j', (value) => {
+    expect(() => serial?.(value)).toThrow('$serial takes a text.');
   });
 });
 
@@ -55,14 +69,32 @@ describe('$tags', () => {
         { key: 'Value', value: 'prod' },
       ],
     ],
+    [
+      [
+        { TagKey: 'a', TagValue: 0 },
+        { name: 'b', value: false },
+        { key: 'c', Value: undefined, value: 'v' },
+      ],
+      [
+        { key: 'a', value: '0' },
+        { key: 'b', value: 'false' },
+        { key: 'c', value: 'v' },
+      ],
+    ],
     ['a', [{ key: 'a' }]],
     [null, undefined],
+    [undefined, undefined],
   ])('of %j is %j', (value, expected) => {
     expect(tags?.(value)).toEqual(expected);
   });
 
-  it.each([[[1]], [[{ Value: 'x' }]], [{ a: { b: 1 } }]])('refuses %j', (value) => {
-    expect(() => tags?.(value)).toThrow(/^\$tags /);
+  it.each([[[1]], [[null]], [1], [[{ Value: 'x' }]]])('refuses %j, which has no key', (value) => {
+    expect(() => tags?.(value)).toThrow('$tags takes a list of keys and values, an object, or a list of texts.');
+  });
+
+  it('refuses a value that is an object', () => {
+    const fault = '$tags found a value that is neither a text, a number nor a boolean.';
+    expect(() => tags?.({ a: { b: 1 } })).toThrow(fault);
   });
 });
 
@@ -94,5 +126,22 @@ describe('$time', () => {
   ])('of %j in %j is %j', (value, zone, expected) => {
     if (expected === null) expect(() => time?.(value, zone)).toThrow(/^\$time /);
     else expect(time?.(value, zone)).toBe(expected);
+  });
+
+  it.each([
+    ['no time', undefined, '$time takes a time such as 2026-01-02T03:04:05Z.'],
+    [undefined, 7, undefined],
+    [
+      '2026-01-02T03:04:05',
+      undefined,
+      '$time got a time without an offset; give its time zone: $time(x, "Europe/Berlin").',
+    ],
+    ['2026-01-02T03:04:05', 7, '$time takes a time zone such as "Europe/Berlin".'],
+    ['2026-01-02T03:04:05', 'Europe/Nowhere', '$time does not know this time zone.'],
+    [' 2026-01-02T03:04:05Z ', undefined, undefined],
+    ['2026-01-02T23:59:59.750', 'Asia/Kathmandu', undefined],
+  ])('of %j in %j says %j', (value, zone, fault) => {
+    if (fault === undefined) expect(() => time?.(value, zone)).not.toThrow();
+    else expect(() => time?.(value, zone)).toThrow(fault);
   });
 });
