@@ -5,6 +5,7 @@ import { SystemClock } from './config/system-clock';
 import { Idempotency } from './idempotency/idempotency';
 import { IdempotencyPurge } from './idempotency/records/idempotency-purge';
 import { IdempotencyRecords } from './idempotency/records/idempotency-records';
+import { KeyLease } from './idempotency/key-lease';
 import { HealthController } from './health/health.controller';
 import { Database } from './database/database';
 import { HttpMetrics } from './http/server/http-metrics';
@@ -67,6 +68,7 @@ export class PlatformModule {
         TokenBuckets,
         StreamPlaces,
         Streams,
+        KeyLease,
         IdempotencyRecords,
         Idempotency,
         IdempotencyPurge,

@@ -4,6 +4,7 @@ import { Idempotency } from './idempotency';
 import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
 import type { IdempotencyRecords } from './records/idempotency-records';
 import { KeyTaken } from './key-claim';
+import type { KeyLease } from './key-lease';
 
 const REQUEST = {
   workspaceId: workspaceId('00000000-0000-4000-8000-000000000001'),
@@ -19,7 +20,7 @@ describe('The metric of idempotent writes', () => {
     const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claimed().then(unit);
     const database = { unitOfWork } as unknown as Database;
     const records = { insert: async () => undefined } as unknown as IdempotencyRecords;
-    const idempotency = new Idempotency(database, records);
+    const idempotency = new Idempotency(database, records, {} as KeyLease);
     await idempotency.respond(REQUEST, work).catch(() => undefined);
     return Object.fromEntries([...idempotency.outcomes.entries()].filter(([, count]) => count > 0));
   };
@@ -44,7 +45,7 @@ describe('Concurrent duplicates of one write', () => {
     const finished = new Promise<void>((resolve) => (finish = resolve));
     const database = { unitOfWork: (_: unknown, unit: () => Promise<unknown>) => unit() } as unknown as Database;
     const records = { insert: async () => undefined } as unknown as IdempotencyRecords;
-    const idempotency = new Idempotency(database, records);
+    const idempotency = new Idempotency(database, records, {} as KeyLease);
     const first = idempotency.respond(REQUEST, () => finished.then(() => RESPONSE));
     const others = ['bb', 'cc', 'bb', 'cc'].map((fingerprint) =>
       idempotency
@@ -58,5 +59,35 @@ describe('Concurrent duplicates of one write', () => {
     expect(await first).toEqual({ response: RESPONSE, replayed: false });
     const [same, other] = ['replayed true', 'IdempotencyConflict'];
     expect(await Promise.all(others)).toEqual([same, other, same, other]);
+  });
+});
+
+describe('While another instance holds the key, an instance', () => {
+  it('polls often with the lease and rarely without it, and releases the lease', async () => {
+    const looksUntil = (isOver: () => boolean, lease: (() => void) | null) => {
+      const counts = { looks: 0, leasesAsked: 0 };
+      const database = {
+        unitOfWork: () => {
+          counts.looks += 1;
+          return Promise.reject(new KeyTaken(isOver() ? RESPONSE : null));
+        },
+      } as unknown as Database;
+      const take = async () => {
+        counts.leasesAsked += 1;
+        return lease;
+      };
+      const idempotency = new Idempotency(database, {} as IdempotencyRecords, { take } as unknown as KeyLease);
+      const succeeded = idempotency.respond(REQUEST, () => Promise.reject(new Error('was done twice')));
+      return succeeded.then(({ replayed }) => ({ ...counts, replayed }));
+    };
+    const given = jest.fn();
+    const until = performance.now() + 1_000;
+    const isOver = (): boolean => performance.now() > until;
+    const [often, rarely] = await Promise.all([looksUntil(isOver, given), looksUntil(isOver, null)]);
+    expect([often.replayed, rarely.replayed]).toEqual([true, true]);
+    expect(often.looks).toBeGreaterThan(rarely.looks);
+    // An instance without the lease asks again each time, because the holder may have died.
+    expect([often.leasesAsked, rarely.leasesAsked]).toEqual([1, rarely.looks - 1]);
+    expect(given).toHaveBeenCalledTimes(1);
   });
 });

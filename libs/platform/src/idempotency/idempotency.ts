@@ -7,11 +7,10 @@ import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors
 import { IdempotencyRecords } from './records/idempotency-records';
 import type { IdempotentResponse, IdempotentRequest } from './idempotent-response';
 import { KeyClaim, KeyTaken } from './key-claim';
+import { KeyLease } from './key-lease';
 
 /** Maximum wait for a concurrent request with the same key (decisions, section 4). */
 const PATIENCE_MS = 5_000;
-/** Pause between two looks at a key that another instance holds, and up to as much again. */
-const PAUSE_MS = 40;
 
 export interface IdempotentOutcome {
   readonly response: IdempotentResponse;
@@ -28,8 +27,8 @@ interface Answered {
 /**
  * Runs each write at most once per key and always returns the same response.
  * Duplicates within one instance queue up, so only one of them at a time reaches Postgres, and those that wait get its
- * response. In Postgres a lock that nobody waits for decides. While another instance holds the lock, instances poll. The
- * queue only saves load.
+ * response. In Postgres a lock that nobody waits for decides. While another instance holds the lock, instances poll: the
+ * holder of a lease in Redis often, the others rarely. Queue and lease only save load; losing them changes nothing else.
  */
 @Injectable()
 export class Idempotency {
@@ -40,6 +39,7 @@ export class Idempotency {
   constructor(
     private readonly database: Database,
     private readonly records: IdempotencyRecords,
+    private readonly lease: KeyLease,
   ) {}
 
   /**
@@ -90,12 +90,18 @@ export class Idempotency {
     work: () => Promise<IdempotentResponse>,
     deadline: number,
   ): Promise<IdempotentOutcome> {
-    for (;;) {
-      const outcome = await this.attempt(request, work, deadline);
-      if (outcome) return outcome;
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0) throw new IdempotencyInProgress();
-      await delay(Math.min(PAUSE_MS * (1 + Math.random()), leftMs));
+    let release: (() => void) | null = null;
+    try {
+      for (;;) {
+        const outcome = await this.attempt(request, work, deadline);
+        if (outcome) return outcome;
+        if (performance.now() >= deadline) throw new IdempotencyInProgress();
+        // Duplicates across instances are rare, so Redis is asked only now.
+        release ??= await this.lease.take(request);
+        await delay(Math.min((release ? 10 : 150) + Math.random() * 30, Math.max(0, deadline - performance.now())));
+      }
+    } finally {
+      release?.();
     }
   }
 
