@@ -13,7 +13,7 @@ import {
 import { StagingConnection } from './staging-connection';
 import { ImportSessionTypeorm } from './import-session.typeorm';
 import type { StagingConnections } from './staging-connections';
-import { CREATE_TABLES, beginIn } from './import-statements';
+import { CREATE_TABLES, beginIn } from './batch-statements';
 import { ImportTagKeys } from './import-tag-keys';
 import { importLockOf } from './import-run.row';
 import { SOURCE_BEFORE, type SourceBefore } from './missing-statements';

@@ -1,4 +1,4 @@
-import { UPDATED_AT } from './import-statements';
+import { UPDATED_AT } from './write-statements';
 
 /** Remembers which assets the input names. */
 export const NAME = 'INSERT INTO import_named SELECT unnest($1::text[])';

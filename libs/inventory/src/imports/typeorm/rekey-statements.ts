@@ -1,6 +1,6 @@
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { COMPUTER, EMPLOYEE, textIs } from '../../assets/typeorm/asset.row';
-import { UPDATED_AT } from './import-statements';
+import { UPDATED_AT } from './write-statements';
 
 /**
  * The computers among the waiting records that are new. One that names its public id counts, but is no asset of before.

@@ -6,13 +6,15 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { ImportCounts } from '../domain/import-report';
 import type { MergeOutcome, Refusal, Warning } from '../domain/import-store.port';
 import { ownerCircles } from '../domain/owner-circles';
+import * as batch from './batch-statements';
 import * as held from './hold-statements';
-import * as sql from './import-statements';
 import { unknownTagKeys } from './import-tag-keys';
+import * as matching from './match-statements';
 import * as missing from './missing-statements';
 import * as owners from './owner-statements';
 import { RekeyedComputers } from './rekeyed-computers';
 import * as waits from './waiting-statements';
+import * as writing from './write-statements';
 
 /** The work that a matched batch needs. */
 export interface Matched {
@@ -61,15 +63,15 @@ export class StagingConnection {
   }
 
   async begin(): Promise<void> {
-    await this.client.query(sql.beginBatch(this.workspaceId));
-    const drawn = await this.client.query<{ id: string }>(sql.DRAW_CHANGE_SET_ID);
+    await this.client.query(batch.beginBatch(this.workspaceId));
+    const drawn = await this.client.query<{ id: string }>(batch.DRAW_CHANGE_SET_ID);
     this.changeSetId = onlyRow(drawn).id;
     this.hasChanged = false;
   }
 
   /** Takes a ticket if anything changed that a feed tells of. */
   async commit(): Promise<void> {
-    await this.client.query(this.hasChanged ? sql.commitChanges(this.workspaceId, this.changeSetId) : 'COMMIT');
+    await this.client.query(this.hasChanged ? batch.commitChanges(this.workspaceId, this.changeSetId) : 'COMMIT');
   }
 
   async rollback(): Promise<void> {
@@ -78,7 +80,7 @@ export class StagingConnection {
 
   /** Sends COPY lines to Postgres. */
   async stage(lines: Buffer): Promise<void> {
-    const copying = this.client.query(copyFrom(sql.COPY_STAGED));
+    const copying = this.client.query(copyFrom(batch.COPY_STAGED));
     copying.end(lines);
     await finished(copying);
   }
@@ -142,8 +144,8 @@ export class StagingConnection {
   }
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
-  async match(step: keyof typeof sql.MATCH = 'wait'): Promise<Matched> {
-    const statement = (this.dryRun ? sql.MATCH_PLANNED : sql.MATCH)[step];
+  async match(step: keyof typeof matching.MATCH = 'wait'): Promise<Matched> {
+    const statement = (this.dryRun ? matching.MATCH_PLANNED : matching.MATCH)[step];
     return onlyRow(await this.client.query<Matched>(statement, [this.workspaceId, this.source]));
   }
 
@@ -174,10 +176,10 @@ export class StagingConnection {
     let left = matched;
     let deferred: number[] = [];
     if (matched.refused + matched.waiting > 0) {
-      refused.push(...(await this.refuse(sql.REFUSE)));
+      refused.push(...(await this.refuse(matching.REFUSE)));
       const { rows } = await this.client.query<{ place: string }>(waits.DEFER_WAITING);
       deferred = rows.map(({ place }) => Number(place));
-      left = onlyRow(await this.client.query<Matched>(sql.COUNT_MATCHED));
+      left = onlyRow(await this.client.query<Matched>(matching.COUNT_MATCHED));
     }
     const updated = this.dryRun ? await this.plan() : await this.writeMatched(left);
     const { created } = left;
@@ -192,7 +194,7 @@ export class StagingConnection {
   }
 
   private async plan(): Promise<number> {
-    return onlyRow(await this.client.query<{ updated: number }>(sql.PLAN, [this.workspaceId])).updated;
+    return onlyRow(await this.client.query<{ updated: number }>(writing.PLAN, [this.workspaceId])).updated;
   }
 
   /** Returns how many assets were updated. Locks rows before counters, like every other writer. */
@@ -200,31 +202,31 @@ export class StagingConnection {
     const { client, workspaceId, changeSetId } = this;
     const updated = new Set<string>();
     if (to_lock > 0) {
-      const { rowCount } = await client.query(sql.LOCK_CHANGED, [workspaceId]);
+      const { rowCount } = await client.query(writing.LOCK_CHANGED, [workspaceId]);
       if (rowCount !== to_lock) throw new MatchedAssetGone('Another transaction deleted an asset of the batch.');
     }
     if (changed > 0) {
       // Locks the counters for this statement and the next, each of which takes them in the same order.
-      await client.query(sql.LOCK_COUNTERS, [workspaceId]);
+      await client.query(writing.LOCK_COUNTERS, [workspaceId]);
       const values = [workspaceId, changeSetId];
-      const { rows } = await client.query<{ id: string; is_change: boolean }>(sql.UPDATE_CHANGED, values);
+      const { rows } = await client.query<{ id: string; is_change: boolean }>(writing.UPDATE_CHANGED, values);
       for (const { id, is_change } of rows) {
         updated.add(id);
         this.hasChanged ||= is_change;
       }
     }
-    if (created > 0) await client.query(sql.INSERT_NEW, [workspaceId, this.source, changeSetId]);
+    if (created > 0) await client.query(writing.INSERT_NEW, [workspaceId, this.source, changeSetId]);
     if (checked > 0) {
-      await client.query(sql.TELL_COMPUTERS, [workspaceId, changeSetId]);
-      const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(sql.UPSERT_COMPUTERS, [
+      await client.query(writing.TELL_COMPUTERS, [workspaceId, changeSetId]);
+      const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(writing.UPSERT_COMPUTERS, [
         workspaceId,
       ]);
       for (const { asset_id, was_there } of rows) if (was_there) updated.add(asset_id);
       this.hasChanged ||= rows.length > 0;
     }
     this.hasChanged ||= created > 0;
-    if (retagged > 0) await client.query(sql.UNTAG_CHANGED, [workspaceId]);
-    if (retagged + tagged > 0) await client.query(sql.TAG, [workspaceId]);
+    if (retagged > 0) await client.query(writing.UNTAG_CHANGED, [workspaceId]);
+    if (retagged + tagged > 0) await client.query(writing.TAG, [workspaceId]);
     return updated.size;
   }
 
@@ -265,7 +267,7 @@ export class StagingConnection {
       target: { type: 'IMPORT', id: this.source },
       changes: Object.fromEntries(counts.map(([field, count]) => [field, { old: null, new: count }])),
     };
-    await this.client.query(sql.beginIn(this.workspaceId));
+    await this.client.query(batch.beginIn(this.workspaceId));
     try {
       await this.audit.record(this.workspaceId, act, (text, values) => this.client.query(text, values));
       await endRun();
