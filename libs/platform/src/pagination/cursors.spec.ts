@@ -69,6 +69,13 @@ describe('Cursors', () => {
     }
   });
 
+  it('keep a long filter where all of it fits', () => {
+    const cursors = cursorsOf(newKey());
+    const filters = { long: 'x'.repeat(200) };
+    const opened = cursors.open(HERE, 'assets', cursors.issue(HERE, 'assets', { after: '1', filters }));
+    expect(opened).toEqual({ after: '1', filters, digests: {} });
+  });
+
   it('keep a filter of sixty bytes, and give up a longer one', () => {
     const cursors = cursorsOf(newKey());
     const filters = { kept: 'x'.repeat(58), long: 'y'.repeat(59), huge: 'z'.repeat(800) };
