@@ -73,6 +73,17 @@ describe('npm start', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
+  it.each([
+    ['--help', 0],
+    ['--port=1', 2],
+  ])('with %s tells how to use it, and starts nothing', async (word, status) => {
+    const { exitCode, stdout, stderr } = await new RunningCommand('apps/local/start.mjs', [word], environment).finished;
+
+    expect(exitCode).toBe(status);
+    expect(status === 0 ? stdout : stderr).toContain('CONSOLE_PORT');
+    expect(existsSync(localDir)).toBe(false);
+  });
+
   it('serves the demo from a fresh folder, prints working commands, and stops on Ctrl-C', async () => {
     const running = await started();
     const { client_id: id, client_secret: secret, explorer } = credentials();

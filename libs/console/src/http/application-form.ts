@@ -1,10 +1,9 @@
 import { ClientKeyRefused, CredentialNotAdded, issuerFault, subjectFault } from '#libs/auth/operators';
-import { RATE_CLASSES, type RateClass, type RateLimit, type Scope, parseRateLimit } from '#libs/kernel';
+import { RATE_CLASSES, type RateClass, type RateLimit, SCOPES, type Scope, parseRateLimit } from '#libs/kernel';
 import type { LimitsDto } from './application.dto';
 import type { FieldErrors } from './read-fields';
 
-/** What each scope opens. */
-export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
+const TEXTS: Readonly<Partial<Record<Scope, string>>> = {
   'all:read': 'reads everything, also what comes later',
   'all:write': 'changes everything that the API can change, and reads nothing',
   'audit:read': 'reads the audit, as a SIEM does',
@@ -13,6 +12,10 @@ export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   'inventory:write': 'changes owners, descriptions, classifications and tags, and reads nothing',
   'frameworks:read': 'opens nothing yet',
 };
+/** What each scope opens. A scope without a text is shown by its name alone. */
+export const SCOPE_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
+  SCOPES.map((scope) => [scope, TEXTS[scope] ?? '']),
+);
 
 type Fields = Readonly<Record<string, unknown>>;
 
