@@ -1,19 +1,14 @@
-import { isExternalId, storable } from '#libs/kernel';
+import { isExternalId } from '#libs/kernel';
 import type { Format, InputLine } from '../domain/import-files.port';
 import { type KeptLine, keptLine } from '../domain/kept-line';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
-import {
-  type BadLine,
-  type ImportError,
-  type ImportProgress,
-  type ImportReport,
-  REPORTED,
-} from '../domain/import-report';
+import type { BadLine, ImportProgress, ImportReport } from '../domain/import-report';
 import type { ImportSession, MergeOutcome, NumberedRecord, RunFailure, Warning } from '../domain/import-store.port';
-import { NO_COUNTS, type RunFile, type RunResult } from '../domain/recorded-run';
+import type { RunFile, RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
+import { ImportTally } from './import-tally';
 import { NamedAssets } from './named-assets';
 
 export interface ImportOptions {
@@ -47,29 +42,33 @@ const BATCH = 5_000;
 const INCOMPLETE =
   'The input may not name every asset: a line has no valid externalId, or it comes from a file of bad lines.';
 
-/** Counts and batches of one running import. While one batch is read, the two before it may be merging. */
+/** What one batch of lines holds beside its records. */
+class Batch {
+  readonly named = new NamedAssets();
+  lines = 0;
+  readonly bad: BadLine[] = [];
+  /** External ids of bad lines: their assets stay visible. */
+  readonly keptVisible: string[] = [];
+  /** Warnings of records by their places. */
+  readonly warnings = new Map<number, string>();
+}
+
+/** One running import. While one batch is read, the two before it may be merging. */
 export class ImportRun {
-  private batch = new NamedAssets();
-  private batchBefore = new NamedAssets();
+  private batch = new Batch();
+  private batchBefore = new Batch();
   private merging: Promise<void> = Promise.resolve();
   private mergingBefore: Promise<void> = Promise.resolve();
-  private readonly counts = { ...NO_COUNTS };
-  private hiddenWhy: string | null = null;
-  private readonly warnings: Warning[] = [];
-  private readonly errors: BadLine[] = [];
+  private readonly tally: ImportTally;
   private readonly records = new RecordCheck();
   private readonly places: InputPlaces;
-  /** Lines of the current batch, its bad lines and their external ids. */
-  private lines = 0;
-  private bad: BadLine[] = [];
-  private keptVisible: string[] = [];
-  /** Warnings of the records of the current batch, and of those that wait for their owners, by their places. */
-  private mended = new Map<number, string>();
-  private readonly mendedWaiting = new Map<number, string>();
+  /** Warnings of the records that wait for their owners, by their places. */
+  private readonly waiting = new Map<number, string>();
   /** True when a line has an external id. */
   private named = false;
   /** True when the input may not name every asset: a line has no external id, or comes from a file of bad lines. */
   private incomplete = false;
+  private hiddenWhy: string | null = null;
 
   constructor(
     private readonly session: ImportSession,
@@ -77,18 +76,48 @@ export class ImportRun {
     private readonly onRead: (read: number, warned: number) => void,
   ) {
     this.places = new InputPlaces(options.files);
+    this.tally = new ImportTally(this.places, options.onBadLine);
   }
 
   async take(chunks: AsyncIterable<readonly InputLine[]>): Promise<ImportReport> {
+    await this.readAll(chunks);
+    const { counts } = this.tally;
+    // What is not known to be missing must not become another computer.
+    if (!this.incomplete) counts.rekeyed = await this.session.rekey();
+    for await (const outcome of this.session.mergeDeferred()) this.tellLate(outcome);
+    for (const [place, reason] of this.waiting) this.tally.warn({ place, reason });
+    const { hiddenWhy, hidingRefused } = await this.hide();
+    this.hiddenWhy = hiddenWhy;
+    this.tellProgress();
+    const [{ newSource }, { dryRun }] = [this.session, this.options];
+    return { ...counts, hiddenWhy, hidingRefused, newSource, ...this.tally.shown(), dryRun };
+  }
+
+  /** Asks once more: an operator who ends the import also breaks off what it reads. */
+  outcomeOfFailure(): RunFailure['outcome'] {
+    try {
+      this.tellProgress();
+      return 'FAILED';
+    } catch {
+      return 'INTERRUPTED';
+    }
+  }
+
+  /** What the record of the import keeps. */
+  result(files: readonly RunFile[]): RunResult {
+    return { files, hiddenWhy: this.hiddenWhy, ...this.tally.recorded() };
+  }
+
+  private async readAll(chunks: AsyncIterable<readonly InputLine[]>): Promise<void> {
     try {
       for await (const chunk of chunks) {
         for (const line of chunk) {
           // Awaiting nothing would take a large part of the time for a line.
-          if (this.lines >= (this.options.batchSize ?? BATCH)) await this.flush();
+          if (this.batch.lines >= (this.options.batchSize ?? BATCH)) await this.flush();
           const numbered = this.read(line);
           if (!numbered) continue;
-          if (this.batch.has(numbered.record)) await this.flush();
-          this.batch.add(numbered.record);
+          if (this.batch.named.has(numbered.record)) await this.flush();
+          this.batch.named.add(numbered.record);
           this.session.add(numbered);
         }
       }
@@ -98,46 +127,121 @@ export class ImportRun {
       await Promise.allSettled([this.mergingBefore, this.merging]);
     }
     await this.merging;
-    // What is not known to be missing must not become another computer.
-    if (!this.incomplete) this.counts.rekeyed = await this.session.rekey();
-    for await (const outcome of this.session.mergeDeferred()) this.count(outcome, []);
-    for (const [place, reason] of this.mendedWaiting) this.warn({ place, reason });
-    const { hiddenWhy, hidingRefused } = await this.hide();
-    this.hiddenWhy = hiddenWhy;
-    this.onRead(this.counts.read, this.counts.warned);
+  }
+
+  /** Returns the record of a line, or null for a bad line. */
+  private read(line: InputLine): NumberedRecord | null {
+    const place = this.places.placeOf(line);
+    const { counts } = this.tally;
+    if (line.again) this.incomplete = true;
+    if ('leftOut' in line) {
+      counts.skipped += 1;
+      return null;
+    }
+    this.batch.lines += 1;
+    counts.read += 1;
+    if ('fault' in line) {
+      this.refuseUnread(line, place);
+      return null;
+    }
+    const { externalId, record, reasons, warnings, first, same } = this.records.check(line.value, place);
+    this.named ||= externalId !== null;
+    this.incomplete ||= externalId === null;
+    const strict = this.options.strict === true;
+    if (record !== null && (warnings.length === 0 || !strict)) {
+      if (warnings.length > 0) this.batch.warnings.set(place, warnings.join(' '));
+      const kept = this.keptOf(line);
+      return { place, record, kept: kept && JSON.stringify(kept) };
+    }
+    if (externalId !== null && first === null) this.batch.keptVisible.push(externalId);
+    const fault = this.faultOf(place, [...reasons, ...warnings], first);
+    if (same && !strict) {
+      counts.unchanged += 1;
+      this.tally.warn(fault);
+    } else this.refuse(fault, line);
+    return null;
+  }
+
+  /** A line that the reader or the map could not turn into a record. */
+  private refuseUnread(line: Extract<InputLine, { readonly fault: string }>, place: number): void {
+    if (isExternalId(line.externalId ?? null)) {
+      this.named = true;
+      this.batch.keptVisible.push(line.externalId as string);
+    } else this.incomplete = true;
+    this.refuse({ place, reason: line.fault, ...(this.options.map && withoutValues(line.fault)) }, line);
+  }
+
+  private refuse(fault: Warning, line: InputLine): void {
+    this.batch.bad.push(this.tally.badLine(fault, this.keptOf(line)));
+  }
+
+  private faultOf(place: number, reasons: readonly string[], first: number | null): Warning {
+    if (first === null) return { place, reason: reasons.join(' ') };
     return {
-      ...this.counts,
-      hiddenWhy,
-      hidingRefused,
-      newSource: this.session.newSource,
-      errors: this.byLine(this.errors),
-      warnings: this.byLine(this.warnings),
-      dryRun: this.options.dryRun,
+      place,
+      reason: [...reasons, this.places.repeats(first)].join(' '),
+      withoutValues: [...reasons, this.places.repeats(first, nameOfFile)].join(' '),
     };
   }
 
-  /** Asks once more: an operator who ends the import also breaks off what it reads. */
-  outcomeOfFailure(): RunFailure['outcome'] {
-    try {
-      this.onRead(this.counts.read, this.counts.warned);
-      return 'FAILED';
-    } catch {
-      return 'INTERRUPTED';
-    }
+  /** Returns null when the line need not be kept. */
+  private keptOf(line: InputLine): KeptLine | null {
+    return this.options.onBadLine === undefined ? null : keptLine(line);
   }
 
-  /** What the record of the import keeps. */
-  result(files: readonly RunFile[]): RunResult {
-    const { counts, hiddenWhy } = this;
-    return { files, counts, hiddenWhy, errors: this.recorded(this.errors), warnings: this.recorded(this.warnings) };
-  }
-
-  /** Reasons without values of records, which may be personal data, and files without their paths. */
-  private recorded(faults: readonly Warning[]): ImportError[] {
-    const plain = faults.map(({ place, reason, withoutValues = reason }) => ({ place, reason: withoutValues }));
-    return this.byLine(plain).map(({ file, line, reason }) => {
-      return { ...(file !== undefined && { file: nameOfFile(file) }), line, reason: storable(reason) };
+  /** Ends the batch. The previous batch may still be merging; the one before it must be finished. */
+  private async flush(): Promise<void> {
+    const { mergingBefore, merging, batch } = this;
+    await mergingBefore;
+    this.tellProgress();
+    this.session.count({ ...this.tally.counts });
+    if (batch.lines === 0) return;
+    const merged = this.session.merge(batch.named.canOverlap(this.batchBefore.named), batch.keptVisible);
+    this.mergingBefore = merging;
+    this.merging = merged.then(async (outcome) => {
+      await merging;
+      this.tell(outcome, batch);
     });
+    // The error is thrown where the batch is awaited. Until then it must not count as unhandled.
+    this.merging.catch(() => undefined);
+    this.batchBefore = batch;
+    this.batch = new Batch();
+  }
+
+  /** Tells what became of a batch. Warnings of records that wait are told when their owners were looked for. */
+  private tell(outcome: MergeOutcome, { warnings, bad }: Batch): void {
+    for (const { place } of outcome.refused) warnings.delete(place);
+    for (const place of outcome.deferred) {
+      const reason = warnings.get(place);
+      if (reason !== undefined) this.waiting.set(place, reason);
+      warnings.delete(place);
+    }
+    for (const [place, reason] of warnings) this.tally.warn({ place, reason });
+    this.count(outcome, bad);
+  }
+
+  /** Tells what became of records that waited. */
+  private tellLate(outcome: MergeOutcome): void {
+    const refused = new Set(outcome.refused.map(({ place }) => place));
+    for (const place of refused) this.waiting.delete(place);
+    for (const { place, reason } of outcome.warned) {
+      if (refused.has(place)) continue;
+      const before = this.waiting.get(place);
+      this.waiting.delete(place);
+      this.tally.warn({ place, reason: before === undefined ? reason : `${before} ${reason}` });
+    }
+    this.count(outcome, []);
+  }
+
+  private count({ created, updated, unchanged, refused }: MergeOutcome, bad: readonly BadLine[]): void {
+    const { tally } = this;
+    tally.counts.created += created;
+    tally.counts.updated += updated;
+    tally.counts.unchanged += unchanged;
+    const lines = refused.map(({ kept, ...fault }) =>
+      tally.badLine(fault, kept === null ? null : (JSON.parse(kept) as KeptLine)),
+    );
+    tally.fail([...lines, ...bad]);
   }
 
   /** Hides what the input does not name, if that is asked for, known and plausible. */
@@ -151,133 +255,13 @@ export class ImportRun {
     const refusal = whyImplausible(removal, this.options.hideAtMost ?? null);
     if (refusal !== null) return { hiddenWhy: refusal, hidingRefused: true };
     if (incomplete) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
-    this.counts.hidden = this.options.dryRun || missing === 0 ? missing : await session.hideMissing();
+    this.tally.counts.hidden = this.options.dryRun || missing === 0 ? missing : await session.hideMissing();
     return { hiddenWhy: null, hidingRefused: false };
   }
 
-  /** Sorts by line: lines whose owner never came were reported last. */
-  private byLine(faults: readonly Warning[]): ImportError[] {
-    return [...faults]
-      .sort((one, other) => one.place - other.place)
-      .map(({ place, reason }) => ({ ...this.places.at(place), reason }));
-  }
-
-  /** Returns the record of a line, or null for a bad line. */
-  private read(line: InputLine): NumberedRecord | null {
-    const place = this.places.placeOf(line);
-    if (line.again) this.incomplete = true;
-    if ('leftOut' in line) {
-      this.counts.skipped += 1;
-      return null;
-    }
-    this.lines += 1;
-    this.counts.read += 1;
-    if ('fault' in line) {
-      if (isExternalId(line.externalId ?? null)) {
-        this.named = true;
-        this.keptVisible.push(line.externalId as string);
-      } else this.incomplete = true;
-      const fault = { place, reason: line.fault, ...(this.options.map && withoutValues(line.fault)) };
-      this.bad.push(this.badLine(fault, this.keptOf(line)));
-      return null;
-    }
-    const { externalId, record, reasons, warnings, first, same } = this.records.check(line.value, place);
-    this.named ||= externalId !== null;
-    this.incomplete ||= externalId === null;
-    const strict = this.options.strict === true;
-    if (record !== null && (warnings.length === 0 || !strict)) {
-      if (warnings.length > 0) this.mended.set(place, warnings.join(' '));
-      const kept = this.keptOf(line);
-      return { place, record, kept: kept && JSON.stringify(kept) };
-    }
-    if (externalId !== null && first === null) this.keptVisible.push(externalId);
-    const fault = this.faultOf(place, [...reasons, ...warnings], first);
-    if (same && !strict) {
-      this.counts.unchanged += 1;
-      this.warn(fault);
-    } else this.bad.push(this.badLine(fault, this.keptOf(line)));
-    return null;
-  }
-
-  private faultOf(place: number, reasons: readonly string[], first: number | null): Warning {
-    if (first === null) return { place, reason: reasons.join(' ') };
-    return {
-      place,
-      reason: [...reasons, this.places.repeats(first)].join(' '),
-      withoutValues: [...reasons, this.places.repeats(first, nameOfFile)].join(' '),
-    };
-  }
-
-  /** Ends the batch. The previous batch may still be merging; the one before it must be finished. */
-  private async flush(): Promise<void> {
-    const { mergingBefore, merging, batch, bad, mended } = this;
-    await mergingBefore;
-    this.onRead(this.counts.read, this.counts.warned);
-    this.session.count({ ...this.counts });
-    if (this.lines === 0) return;
-    const merged = this.session.merge(batch.canOverlap(this.batchBefore), this.keptVisible);
-    this.mergingBefore = merging;
-    this.merging = merged.then(async (outcome) => {
-      await merging;
-      this.count(outcome, bad, mended);
-    });
-    // The error is thrown where the batch is awaited. Until then it must not count as unhandled.
-    this.merging.catch(() => undefined);
-    [this.batch, this.batchBefore] = [this.batchBefore, batch];
-    this.batch.clear();
-    [this.lines, this.bad, this.keptVisible] = [0, [], []];
-    this.mended = new Map();
-  }
-
-  /** `mended`: warnings of the batch. Those of records that wait are told when their owners were looked for. */
-  private count(outcome: MergeOutcome, bad: readonly BadLine[], mended = this.mendedWaiting): void {
-    const { created, updated, unchanged, refused, deferred } = outcome;
-    this.counts.created += created;
-    this.counts.updated += updated;
-    this.counts.unchanged += unchanged;
-    const warned = new Map(outcome.warned.map((warning) => [warning.place, warning.reason]));
-    for (const { place } of refused) {
-      warned.delete(place);
-      mended.delete(place);
-    }
-    if (mended !== this.mendedWaiting && mended.size > 0) {
-      for (const place of deferred) {
-        const reason = mended.get(place);
-        if (reason !== undefined) this.mendedWaiting.set(place, reason);
-        mended.delete(place);
-      }
-      for (const [place, reason] of mended) this.warn({ place, reason });
-    }
-    for (const [place, reason] of warned) {
-      const before = this.mendedWaiting.get(place);
-      this.mendedWaiting.delete(place);
-      this.warn({ place, reason: before === undefined ? reason : `${before} ${reason}` });
-    }
-    const all = refused.map(({ kept, ...fault }) => {
-      return this.badLine(fault, kept === null ? null : (JSON.parse(kept) as KeptLine));
-    });
-    all.push(...bad);
-    for (const line of all.sort((one, other) => one.place - other.place)) this.report(line);
-  }
-
-  private warn(warning: Warning): void {
-    this.counts.warned += 1;
-    if (this.warnings.length < REPORTED) this.warnings.push(warning);
-  }
-
-  private report(line: BadLine): void {
-    this.counts.failed += 1;
-    this.options.onBadLine?.(line);
-    if (this.errors.length < REPORTED) this.errors.push(line);
-  }
-
-  private badLine(fault: Warning, kept: KeptLine | null): BadLine {
-    return { ...fault, ...this.places.at(fault.place), ...kept };
-  }
-
-  /** Returns null when the line need not be kept. */
-  private keptOf(line: InputLine): KeptLine | null {
-    return this.options.onBadLine === undefined ? null : keptLine(line);
+  /** @throws when an operator has ended the import */
+  private tellProgress(): void {
+    this.onRead(this.tally.counts.read, this.tally.counts.warned);
   }
 }
 

@@ -25,10 +25,4 @@ export class NamedAssets {
     for (const id of this.ids) if (those.ids.has(id)) return false;
     return true;
   }
-
-  clear(): void {
-    this.ids.clear();
-    this.employees = false;
-    this.owners = false;
-  }
 }

@@ -1,0 +1,60 @@
+import { storable } from '#libs/kernel';
+import { type BadLine, type ImportError, type ImportReport, REPORTED } from '../domain/import-report';
+import type { Warning } from '../domain/import-store.port';
+import { type InputPlaces, nameOfFile } from '../domain/input-places';
+import type { KeptLine } from '../domain/kept-line';
+import { NO_COUNTS, type RunResult } from '../domain/recorded-run';
+
+/** Counts an import, and keeps the first of its warnings and bad lines. */
+export class ImportTally {
+  readonly counts = { ...NO_COUNTS };
+  private readonly warnings: Warning[] = [];
+  private readonly errors: BadLine[] = [];
+
+  constructor(
+    private readonly places: InputPlaces,
+    private readonly onBadLine: ((line: BadLine) => void) | undefined,
+  ) {}
+
+  warn(warning: Warning): void {
+    this.counts.warned += 1;
+    if (this.warnings.length < REPORTED) this.warnings.push(warning);
+  }
+
+  fail(lines: readonly BadLine[]): void {
+    this.counts.failed += lines.length;
+    for (const line of [...lines].sort(byPlace)) {
+      this.onBadLine?.(line);
+      if (this.errors.length < REPORTED) this.errors.push(line);
+    }
+  }
+
+  badLine(fault: Warning, kept: KeptLine | null): BadLine {
+    return { ...fault, ...this.places.at(fault.place), ...kept };
+  }
+
+  /** For the report. */
+  shown(): Pick<ImportReport, 'errors' | 'warnings'> {
+    return { errors: this.byLine(this.errors), warnings: this.byLine(this.warnings) };
+  }
+
+  /** For the record of the import: reasons without values of records, which may be personal data, and files without paths. */
+  recorded(): Pick<RunResult, 'counts' | 'errors' | 'warnings'> {
+    const plain = (faults: readonly Warning[]): ImportError[] =>
+      this.byLine(faults.map(({ place, reason, withoutValues = reason }) => ({ place, reason: withoutValues }))).map(
+        ({ file, line, reason }) => ({
+          ...(file !== undefined && { file: nameOfFile(file) }),
+          line,
+          reason: storable(reason),
+        }),
+      );
+    return { counts: this.counts, errors: plain(this.errors), warnings: plain(this.warnings) };
+  }
+
+  /** Lines whose owner never came were told last. */
+  private byLine(faults: readonly Warning[]): ImportError[] {
+    return [...faults].sort(byPlace).map(({ place, reason }) => ({ ...this.places.at(place), reason }));
+  }
+}
+
+const byPlace = (one: Warning, other: Warning): number => one.place - other.place;
