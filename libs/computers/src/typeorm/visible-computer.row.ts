@@ -99,7 +99,5 @@ export function toComputer(row: TextRow): Computer {
 }
 
 /** Reads a computer with its owner from a row of {@link EXPANDED_COMPUTER_COLUMNS}. */
-export const toExpandedComputer = (row: TextRow): Computer => ({
-  ...toComputer(row),
-  owner: toOwner(row[EXPANDED_COMPUTER_COLUMNS.at.owner]),
-});
+export const toExpandedComputer = (row: TextRow): Computer =>
+  Object.assign(toComputer(row), { owner: toOwner(row[EXPANDED_COMPUTER_COLUMNS.at.owner]) });

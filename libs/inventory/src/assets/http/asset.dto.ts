@@ -247,7 +247,7 @@ export function toAssetDto(asset: Asset): AssetDto {
     completeStatus: completeStatusOf(asset),
     description: asset.description,
     ownerId: asset.ownerId,
-    ...(asset.owner !== undefined && { owner: asset.owner }),
+    owner: asset.owner,
     ownerSource: asset.ownerSource,
     externalId: asset.externalId,
     source: asset.source,

@@ -104,10 +104,8 @@ export function toAsset(row: TextRow): Asset {
 }
 
 /** Reads an asset with its owner from a row of {@link EXPANDED_ASSET_COLUMNS}. */
-export const toExpandedAsset = (row: TextRow): Asset => ({
-  ...toAsset(row),
-  owner: toOwner(row[EXPANDED_ASSET_COLUMNS.at.owner]),
-});
+export const toExpandedAsset = (row: TextRow): Asset =>
+  Object.assign(toAsset(row), { owner: toOwner(row[EXPANDED_ASSET_COLUMNS.at.owner]) });
 
 type Value = TextRow[number] | undefined;
 
