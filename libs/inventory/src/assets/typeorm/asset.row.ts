@@ -53,9 +53,10 @@ export const EMPLOYEE = subKeyOf('EMPLOYEE');
 export const LONGEST_INDEXED = 256;
 export const textIs = (column: string, value: string): string =>
   `(${column} COLLATE "C" = ${value} AND char_length(${column}) <= ${LONGEST_INDEXED})`;
-/** An employee with this address, in any letter case. */
+/** An employee with this address, in any letter case. The index is of the collation, which takes more texts for equal. */
 export const emailIs = (value: string): string =>
-  `(sub_key = ${EMPLOYEE} AND lower(email) = lower(${value}) AND char_length(email) <= ${LONGEST_INDEXED})`;
+  `(sub_key = ${EMPLOYEE} AND email COLLATE case_blind = ${value} AND lower(email) = lower(${value})
+    AND char_length(email) <= ${LONGEST_INDEXED})`;
 
 const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'posture', 'facet'] as const;
 
