@@ -30,6 +30,8 @@ const SESSION_SETTINGS = {
   // than running it. A plan made while a table was small must not keep scanning it sequentially.
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
+  // A merge join reads one of its tables from the beginning on, however far behind the page begins.
+  enable_mergejoin: 'off',
   jit: 'off',
 } as const;
 
