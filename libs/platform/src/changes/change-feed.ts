@@ -114,7 +114,7 @@ export class ChangeFeed {
     const columnsOf =
       (row: TextRow): Columns =>
       (column) =>
-        row[statement.itemColumns + FEED_COLUMNS.indexOf(column)] ?? null;
+        row[statement.itemColumns + PLACES[column]] ?? null;
     const head = JSON.parse(columnsOf(first as TextRow)('head') as string) as FeedHead;
     if (from && !isKnown(from, head)) return null;
     const newest = head.sequence ?? '0';
@@ -143,7 +143,10 @@ const LARGEST = '9223372036854775807';
 const START = { sequence: '0', kind: '0', id: '0' };
 const EVERY_KIND = [0, 32_766] as const;
 
-type Columns = (column: (typeof FEED_COLUMNS)[number]) => string | null;
+type FeedColumn = (typeof FEED_COLUMNS)[number];
+const PLACES = Object.fromEntries(FEED_COLUMNS.map((name, place) => [name, place])) as Record<FeedColumn, number>;
+
+type Columns = (column: FeedColumn) => string | null;
 
 const placeOf = (columns: Columns) => ({
   sequence: columns('sequence') as string,
