@@ -20,6 +20,9 @@ export interface Trust {
   readonly keys: readonly ClientKey[];
 }
 
+export const MOST_ISSUER_KEYS = 100;
+export const LARGEST_ISSUER_DOCUMENT = 262_144;
+
 /** All reasons, which people of the console see. None quotes what an issuer sent, or tells of our own network. */
 export const KEY_SET_FAULTS = [
   'An insecure issuer is refused in production.',
@@ -28,11 +31,11 @@ export const KEY_SET_FAULTS = [
   'The issuer could not be reached.',
   'The issuer took too long.',
   'The issuer did not answer with 200.',
-  'A document of the issuer is over 262144 bytes.',
+  `A document of the issuer is over ${LARGEST_ISSUER_DOCUMENT} bytes.`,
   'The discovery document names no issuer or no jwks_uri.',
   'The discovery document is of another issuer.',
   'The key set is no JWK set.',
-  'The key set has more than 100 keys.',
+  `The key set has more than ${MOST_ISSUER_KEYS} keys.`,
   'The key set has no key that can be used here.',
 ] as const;
 

@@ -1,7 +1,7 @@
 import { type AsymmetricKeyDetails, type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import { z } from 'zod';
 import type { ClientKey } from '../domain/client-assertion';
-import { KeySetUnavailable } from '../domain/trusted-issuer';
+import { KeySetUnavailable, MOST_ISSUER_KEYS } from '../domain/trusted-issuer';
 
 /** A file that is no public key, or a key that this API does not accept. */
 export class ClientKeyRefused extends Error {
@@ -24,7 +24,6 @@ const JWK = z.looseObject({
 const FILE = z.union([z.object({ keys: z.array(JWK).min(1).max(10) }), JWK]);
 
 const KEY_SET = z.object({ keys: z.array(z.unknown()) });
-const MOST_ISSUER_KEYS = 100;
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const PUBLIC_MEMBERS = { RSA: ['kty', 'n', 'e'], EC: ['kty', 'crv', 'x', 'y'], OKP: ['kty', 'crv', 'x'] };
@@ -52,7 +51,9 @@ export async function readClientKeys(text: string): Promise<ClientKey[]> {
 export async function readIssuerKeys(text: string): Promise<ClientKey[]> {
   const { data } = KEY_SET.safeParse(jsonOf(text));
   if (!data) throw new KeySetUnavailable('The key set is no JWK set.');
-  if (data.keys.length > MOST_ISSUER_KEYS) throw new KeySetUnavailable('The key set has more than 100 keys.');
+  if (data.keys.length > MOST_ISSUER_KEYS) {
+    throw new KeySetUnavailable(`The key set has more than ${MOST_ISSUER_KEYS} keys.`);
+  }
   const read = await Promise.allSettled(data.keys.map(async (key) => readClientKey(JWK.parse(key))));
   const usable = read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   if (usable.length === 0) throw new KeySetUnavailable('The key set has no key that can be used here.');

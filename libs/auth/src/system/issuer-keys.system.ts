@@ -6,11 +6,10 @@ import { once } from 'node:events';
 import type { Settings } from '#libs/platform/config';
 import { z } from 'zod';
 import type { ClientKey } from '../domain/client-assertion';
-import { IssuerKeys, KeySetUnavailable, type TrustedIssuer } from '../domain/trusted-issuer';
+import { IssuerKeys, KeySetUnavailable, LARGEST_ISSUER_DOCUMENT, type TrustedIssuer } from '../domain/trusted-issuer';
 import { blockListOf, isGlobal, isIn, isLoopback } from './reachable-addresses';
 
 const PATIENCE_MS = 5_000;
-const LARGEST_BYTES = 262_144;
 const DISCOVERY = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 type IsOpen = (address: string) => boolean;
@@ -118,7 +117,9 @@ async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal)
     for await (const chunk of response as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > LARGEST_BYTES) throw new KeySetUnavailable('A document of the issuer is over 262144 bytes.');
+      if (bytes > LARGEST_ISSUER_DOCUMENT) {
+        throw new KeySetUnavailable(`A document of the issuer is over ${LARGEST_ISSUER_DOCUMENT} bytes.`);
+      }
     }
     return Buffer.concat(chunks).toString('utf8');
   } finally {
