@@ -47,6 +47,9 @@ const RARE_VALUES: readonly AssetFilter[] = [
 const COMMON: readonly AssetFilter[] = [{ tagKey: 'env' }, { source: 'demo' }];
 const HIDDEN_EMPLOYEE = '018f9c2e-7d2a-7c41-9a51-000000000002';
 
+const connect = ({ databaseUrl: url }: TestDatabase): Promise<DataSource> =>
+  new DataSource(dataSourceOptions({ url, poolSize: 1, patience: 'request' }, () => undefined)).initialize();
+
 /** Counts the reads of a page of 25, which do not depend on the machine. */
 describe('A page of a large inventory', () => {
   let database: TestDatabase;
@@ -66,9 +69,7 @@ describe('A page of a large inventory', () => {
     await operator.destroy();
     await makeValuesRare(database.admin, workspace);
     await database.admin.query('VACUUM ANALYZE');
-    api = await new DataSource(
-      dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
-    ).initialize();
+    api = await connect(database);
   });
   afterAll(async () => {
     await api.destroy();
@@ -170,9 +171,7 @@ describe('A page of an inventory whose assets are all alike', () => {
   let api: DataSource;
   beforeAll(async () => {
     database = await createTestDatabase();
-    api = await new DataSource(
-      dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
-    ).initialize();
+    api = await connect(database);
   });
   afterAll(async () => {
     await api.destroy();

@@ -98,6 +98,6 @@ export function toComputer(row: TextRow): Computer {
   };
 }
 
-/** Reads a computer with its owner from a row of {@link EXPANDED_COMPUTER_COLUMNS}. */
+/** Reads a computer with its owner from a row of {@link EXPANDED_COMPUTER_COLUMNS}. A copy would take longer than the reading. */
 export const toExpandedComputer = (row: TextRow): Computer =>
   Object.assign(toComputer(row), { owner: toOwner(row[EXPANDED_COMPUTER_COLUMNS.at.owner]) });

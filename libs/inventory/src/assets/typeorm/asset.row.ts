@@ -104,7 +104,7 @@ export function toAsset(row: TextRow): Asset {
   };
 }
 
-/** Reads an asset with its owner from a row of {@link EXPANDED_ASSET_COLUMNS}. */
+/** Reads an asset with its owner from a row of {@link EXPANDED_ASSET_COLUMNS}. A copy would take longer than the reading. */
 export const toExpandedAsset = (row: TextRow): Asset =>
   Object.assign(toAsset(row), { owner: toOwner(row[EXPANDED_ASSET_COLUMNS.at.owner]) });
 

@@ -89,8 +89,14 @@ export class ImportRun {
     const { hiddenWhy, hidingRefused } = await this.hide();
     this.hiddenWhy = hiddenWhy;
     this.tellProgress();
-    const [{ newSource }, { dryRun }] = [this.session, this.options];
-    return { ...counts, hiddenWhy, hidingRefused, newSource, ...this.tally.shown(), dryRun };
+    return {
+      ...counts,
+      hiddenWhy,
+      hidingRefused,
+      newSource: this.session.newSource,
+      ...this.tally.shown(),
+      dryRun: this.options.dryRun,
+    };
   }
 
   /** Asks once more: an operator who ends the import also breaks off what it reads. */
