@@ -73,9 +73,9 @@ export class ContractOracle {
     ]);
   }
 
-  /** Returns the parts of a response that the contract does not document. `target` is the path with its query. */
+  /** Returns the parts of a response that the contract does not document. `target` is the path with its query and fragment. */
   faultsOf(method: string, target: string, answer: GivenResponse): string[] {
-    const [path = ''] = target.split('?', 1);
+    const [path = ''] = target.split(/[?#]/, 1);
     if (OUTSIDE_THE_CONTRACT.test(path) || sendsToTheDocs(path, answer)) return [];
     const response = this.responseTo(method, path, answer.status);
     if (!response) return [`status ${answer.status} is not documented`];
