@@ -104,6 +104,20 @@ describe('Migrations', () => {
     );
   });
 
+  it('refuse a database whose encoding is not UTF-8, and say how to create one', async () => {
+    const name = `ascii_${randomBytes(6).toString('hex')}`;
+    const other = new URL(database.migrationDatabaseUrl);
+    await database.admin.query(
+      `CREATE DATABASE ${name} OWNER ${other.username} ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`,
+    );
+    other.pathname = name;
+
+    const refused = migrate({ ...urls(), migrationDatabaseUrl: other.href, schema: testSchema });
+
+    await expect(refused).rejects.toThrow(/SQL_ASCII.*ENCODING 'UTF8' TEMPLATE template0/);
+    await database.admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  });
+
   it('revoke what an earlier release granted and this one does not need', async () => {
     await migrate({ ...urls(), schema: testSchema });
     const role = new URL(database.databaseUrl).username;

@@ -49,6 +49,17 @@ export class RuntimeRoleUnfit extends Error {
   }
 }
 
+/** The database cannot hold every text that a client may send. Postgres offers the collations of look-ups in UTF-8 only. */
+export class DatabaseNotUtf8 extends Error {
+  constructor(encoding: string) {
+    super(
+      `The encoding of the database is ${encoding}. ` +
+        `Create one with: CREATE DATABASE … OWNER … ENCODING 'UTF8' TEMPLATE template0`,
+    );
+    this.name = 'DatabaseNotUtf8';
+  }
+}
+
 /**
  * Applies missing migrations and grants the runtime role, and the console's role if there is one, their privileges. Safe to run at any time, also concurrently.
  * Each migration is one transaction unless it sets `transaction = false`. It waits two seconds at most for a lock, so
@@ -89,7 +100,10 @@ export async function migrate(options: {
   const lock = dataSource.createQueryRunner();
   try {
     await takeMigrationLock(lock, options.onWait);
-    const [{ owner }] = (await lock.query('SELECT current_user AS owner')) as [{ owner: string }];
+    const [{ owner, encoding }] = (await lock.query(
+      `SELECT current_user AS owner, current_setting('server_encoding') AS encoding`,
+    )) as [{ owner: string; encoding: string }];
+    if (encoding !== 'UTF8') throw new DatabaseNotUtf8(encoding);
     for (const [place, role] of roles.entries()) {
       const others = [{ setting: 'MIGRATION_DATABASE_URL', name: owner }, ...roles.slice(0, place)];
       const same = others.find(({ name }) => name === role.name);
