@@ -4,18 +4,24 @@ import { dirname, extname, join } from 'node:path';
 import type { Express } from 'express';
 
 /** Serves what is made at the first request. All responses share its bytes, and a browser may keep them for five minutes. */
-export function serveFile(express: Express, path: string, mediaType: string, make: () => string | Buffer): void {
-  let file: { readonly bytes: Buffer; readonly tag: string } | undefined;
-  express.get(path, (request, response) => {
-    file ??= tagged(Buffer.from(make()));
+export function serveFile(
+  express: Express,
+  path: string,
+  mediaType: string,
+  make: () => string | Buffer | Promise<string>,
+): void {
+  let made: Promise<{ readonly bytes: Buffer; readonly tag: string }> | undefined;
+  express.get(path, async (request, response) => {
+    const { bytes, tag } = await (made ??= Promise.resolve(make()).then(tagged));
     response.setHeader('Cache-Control', 'public, max-age=300');
-    response.setHeader('ETag', file.tag);
-    if (request.headers['if-none-match']?.includes(file.tag)) response.status(304).end();
-    else response.type(mediaType).send(file.bytes);
+    response.setHeader('ETag', tag);
+    if (request.headers['if-none-match']?.includes(tag)) response.status(304).end();
+    else response.type(mediaType).send(bytes);
   });
 }
 
-function tagged(bytes: Buffer): { readonly bytes: Buffer; readonly tag: string } {
+function tagged(content: string | Buffer): { readonly bytes: Buffer; readonly tag: string } {
+  const bytes = Buffer.from(content);
   return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 }
 
