@@ -5,6 +5,7 @@ import { bind } from '#libs/platform/database';
 import { COMPUTER_DAYS } from '../../libs/computers/src/http/computers.controller';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
+import { feedStatement } from '../../libs/platform/src/changes/feed-statement';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
 import { ASSET_DAYS } from '../../libs/inventory/src/history/http/summary.controller';
@@ -45,6 +46,8 @@ const RARE_VALUES: readonly AssetFilter[] = [
 ];
 /** Values that most assets have. */
 const COMMON: readonly AssetFilter[] = [{ tagKey: 'env' }, { source: 'demo' }];
+/** A change set behind every other one. */
+const LARGEST = '9223372036854775807';
 const HIDDEN_EMPLOYEE = '018f9c2e-7d2a-7c41-9a51-000000000002';
 
 const connect = ({ databaseUrl: url }: TestDatabase): Promise<DataSource> =>
@@ -197,6 +200,57 @@ describe('A page of an inventory whose assets are all alike', () => {
       expect([filter, buffersOf(plan) <= MOST_BUFFERS]).toEqual([filter, true]);
     }
   });
+});
+
+describe('A page of a feed', () => {
+  let database: TestDatabase;
+  let api: DataSource;
+  let workspace: WorkspaceId;
+  /** Two change sets of 10,000 computers each. All of the first one are visible, and ten of the second one. */
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    api = await connect(database);
+    const { admin } = database;
+    const { rows } = await admin.query<{ id: string }>(
+      `INSERT INTO workspace (slug, name) VALUES ('removed', 'Removed') RETURNING id`,
+    );
+    workspace = workspaceId((rows[0] as { id: string }).id);
+    await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+    for (const visibility of ['0', '(n % 1000 > 0)::int']) {
+      await admin.query(
+        `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, change_id, visibility)
+         SELECT $1, $2, n::text, 'Alike', 12, NULL, ${visibility} FROM generate_series(1, 10000) AS n`,
+        [workspace, visibility],
+      );
+    }
+    await admin.query('VACUUM ANALYZE');
+  });
+  afterAll(async () => {
+    await api.destroy();
+    await database.drop();
+  });
+
+  it.each([
+    { relation: 'asset', kind: 'sub_key', removals: 'without', removalsAfter: LARGEST, rows: 10 },
+    { relation: 'asset', kind: 'sub_key', removals: 'with', removalsAfter: '0', rows: PAGE },
+    { relation: 'changed_computer', kind: 'kind', removals: 'without', removalsAfter: LARGEST, rows: 10 },
+    { relation: 'changed_computer', kind: 'kind', removals: 'with', removalsAfter: '0', rows: PAGE },
+  ])(
+    'reads few buffers of $relation $removals removals, though most of its set was removed',
+    async ({ relation, kind, removalsAfter, rows }) => {
+      const { rows: sets } = await database.admin.query<{ last: string }>(
+        'SELECT max(sequence)::text AS last FROM change_set WHERE workspace_id = $1',
+        [workspace],
+      );
+      const values = [workspace, String(sets[0]?.last), '0', '0', String(PAGE), '0', '32766', removalsAfter, '0'];
+
+      const plan = await explain(api, workspace, bind(feedStatement({ relation, kind, columns: ['id'] }), values));
+
+      // The first row tells where the workspace stands.
+      expect(plan['Actual Rows']).toBe(rows + 1);
+      expect(buffersOf(plan)).toBeLessThanOrEqual(MOST_BUFFERS);
+    },
+  );
 });
 
 /** One asset or so has each rare value, of which a hidden one has some too. */

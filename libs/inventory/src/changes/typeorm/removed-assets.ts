@@ -25,7 +25,7 @@ const FIND = `
            WHERE workspace_id = $1 AND sequence >= $3::bigint AND changed_at < $2 AND NOT emptied) AS change
    CROSS JOIN LATERAL (
      SELECT sub_key, id FROM asset
-      WHERE workspace_id = $1 AND change_id = change.id AND (facet IS NULL) IS TRUE
+      WHERE workspace_id = $1 AND change_id = change.id AND facet IS NULL
         AND (change.sequence > $3::bigint OR (sub_key, id) > ($4::smallint, $5::bigint))
       ORDER BY sub_key, id LIMIT ${BATCH}) AS item
    ORDER BY change.sequence, item.sub_key, item.id LIMIT ${BATCH}`;
