@@ -10,9 +10,9 @@ const POLL_MILLISECONDS = 15;
 /**
  * Runs `work` while no other process, and no other call in this process, runs under the same directory's lock.
  *
- * The directory holds numbered tickets, of which the highest is the lock. A ticket names its holder. It is free once it
+ * The directory holds numbered files, of which the highest is the lock. A file names its holder. It is free once it
  * is empty or its holder died. Taking the lock means creating the next number, which only one process can do, so of two
- * that see the same crashed holder one wins. The last ticket stays, because numbers must not repeat.
+ * that see the same crashed holder one wins. The last file stays, because numbers must not repeat.
  */
 export async function withProcessLock<T>(
   directory: string,
@@ -23,7 +23,7 @@ export async function withProcessLock<T>(
   const started = Date.now();
   let announced = false;
   for (;;) {
-    const highest = Math.max(0, ...ticketsIn(directory));
+    const highest = Math.max(0, ...numbersIn(directory));
     const holder = highest === 0 ? FREE : holderOf(join(directory, String(highest)));
     if (!isHeld(holder) && take(directory, highest + 1)) {
       try {
@@ -50,16 +50,16 @@ export async function withProcessLock<T>(
 
 const FREE = '';
 
-function ticketsIn(directory: string): number[] {
+function numbersIn(directory: string): number[] {
   return readdirSync(directory)
     .filter((name) => /^[1-9][0-9]*$/.test(name))
     .map(Number);
 }
 
-/** A ticket that has vanished since it was listed is free: the next number exists, so it cannot be taken. */
-function holderOf(ticket: string): string {
+/** A file that has vanished since it was listed is free: the next number exists, so it cannot be taken. */
+function holderOf(file: string): string {
   try {
-    return readFileSync(ticket, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return FREE;
     throw error;
@@ -72,13 +72,13 @@ function isHeld(holder: string): boolean {
 }
 
 /** Takes the lock by its next number. Returns false when another process was first. */
-function take(directory: string, ticket: number): boolean {
+function take(directory: string, number: number): boolean {
   // Not secret: commands of other users read it.
-  const path = join(directory, String(ticket));
+  const path = join(directory, String(number));
   if (!createOnce(path, formatIdentity(ownIdentity()), { mode: 0o644 })) return false;
-  const others = ticketsIn(directory).filter((other) => other !== ticket);
-  // The number was used and removed meanwhile: a later ticket exists.
-  if (others.some((other) => other > ticket)) {
+  const others = numbersIn(directory).filter((other) => other !== number);
+  // The number was used and removed meanwhile: a later one exists.
+  if (others.some((other) => other > number)) {
     rmSync(path, { force: true });
     return false;
   }
