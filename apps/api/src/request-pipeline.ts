@@ -18,16 +18,18 @@ import type { Logger } from 'pino';
 /**
  * The order of checks for each request (decisions, section 1). The first failure is the response.
  *
- *   1. context       request id, log line                        -
- *   2. target        well-formed request line and Host           400 validation_failed
- *   3. route         path and method (Express's router)          404 not_found, 405 method_not_allowed
- *   4. bearer token  the caller; same step as 5                  401 token_…
- *   5. rate limit    the request is charged to its bucket        429 rate_limited
- *   6. scope         the caller may call this                    403 insufficient_scope
- *   7. idempotency   writes (`@Idempotent()`): the key, the body 400 validation_failed, 413, 415,
- *                    and the stored response of the key          replay, 409 idempotency_…
- *   8. input         query, path and body, strictly              400 validation_failed
- *   9. the route     cursor, existence, the domain's rules       400 invalid_cursor, 404 not_found, 403 resource_not_writable, 412
+ *   step             registered by               checks                        failure
+ *   1. context       applyFirstSteps             request id, log line          -
+ *   2. target        applyFirstSteps             request line and Host         400 validation_failed
+ *   3. route         Express's router            path and method               404 not_found, 405 method_not_allowed
+ *   4. bearer token  requestPipeline             the caller; one guard with 5  401 token_…
+ *   5. rate limit    requestPipeline             the bucket of the client      429 rate_limited
+ *   6. scope         requestPipeline             the caller may call this      403 insufficient_scope
+ *   7. idempotency   `@Idempotent()` of a write  key, body, stored response    400 validation_failed, 413, 415, replay,
+ *                                                                              409 idempotency_…
+ *   8. input         requestPipeline             query, path and body          400 validation_failed
+ *   9. the route     its controller              cursor, existence, rules      400 invalid_cursor, 403 resource_not_writable,
+ *                                                                              404 not_found, 412 precondition_failed
  *
  * So a body is never read before the caller is known. A write is one transaction, from reading the key to storing its
  * response. The problem filter sends every failure.

@@ -7,6 +7,8 @@ import { ApiServerAdapter } from './api-server';
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
 
+const prototypeOf = (message: object): unknown => Object.getPrototypeOf(message);
+
 describe('Connections of the public port', () => {
   let server: Server;
   let port: number;
@@ -40,6 +42,20 @@ describe('Connections of the public port', () => {
       if (Date.now() > deadline) throw new Error('it does not come to that');
     }
   };
+
+  it('carry messages whose prototypes Express leaves as they are', async () => {
+    let made: unknown[] = [];
+    server.prependListener('request', (...messages) => (made = messages.map(prototypeOf)));
+    const socket = await open(GET);
+    await until(() => answers.length === 1);
+
+    const [answer] = answers as [ServerResponse];
+    expect([answer.req, answer].map(prototypeOf).map((prototype, place) => prototype === made[place])).toEqual([
+      true,
+      true,
+    ]);
+    socket.destroy();
+  });
 
   it('process one request at a time in the order they were sent', async () => {
     const socket = await open(GET.repeat(3));
