@@ -249,6 +249,20 @@ describe('The history', () => {
       expect((await at(`${ASSETS}/${id}`, asOf)).body['description']).toBe('two');
     });
 
+    it('keeps the order of changes when the clock of Postgres goes back', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      await patch(id, { description: 'one' });
+      for (const table of ['change_set', 'change_head']) {
+        const ahead = `UPDATE ${table} SET changed_at = changed_at + interval '1 second' WHERE workspace_id = $1`;
+        await app.arrange.change(workspace, ahead, [workspace]);
+      }
+      await patch(id, { description: 'two' });
+
+      const [newest, before] = (await history(`${ASSETS}/${id}`)).entries;
+      expect(newest?.validFrom).toBe(before?.validFrom);
+      expect((await at(`${ASSETS}/${id}`, newest?.validFrom as string)).body['description']).toBe('two');
+    });
+
     it('waits until the millisecond of the newest change is over', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       const ahead = new Date(Date.parse(await now()) + 500);
@@ -336,6 +350,22 @@ describe('The history', () => {
       // Cut down to the millisecond.
       const last = await instant();
       expect((await at(path, last.replace('Z', '999999Z'))).status).toBe(200);
+    });
+
+    it('begins with the millisecond in which the workspace was created', async () => {
+      const { rows } = await app.database.admin.query<{ id: string; created: Date }>(
+        `INSERT INTO workspace (slug, name, created_at)
+         SELECT slug, slug, date_trunc('milliseconds', now()) + interval '900 microseconds' FROM concat('w-', $1::text) AS slug
+         RETURNING id, date_trunc('milliseconds', created_at) AS created`,
+        [randomUUID().slice(0, 8)],
+      );
+      const { id, created } = rows[0] as { id: string; created: Date };
+      const path = `${ASSETS}/${randomUUID()}?asOf=`;
+
+      client = await app.arrange.aClient(id);
+      expect(await refusal(`${path}${created.toISOString()}`)).toMatchObject({ status: 404 });
+      const before = new Date(created.getTime() - 1);
+      expect(await refusal(`${path}${before.toISOString()}`)).toMatchObject({ errors: [{ parameter: 'asOf' }] });
     });
 
     it('waits for a change that is being committed, and never shows half of it', async () => {

@@ -111,6 +111,17 @@ describe('A long stream', () => {
     expect(reader?.response.statusCode).toBe(200);
   });
 
+  it('of the past is cut when the history no longer reaches so far', async () => {
+    const { rows } = await app.database.admin.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+    const requestId = await open(`${ASSETS}?asOf=${rows[0]?.now.toISOString()}`);
+
+    const move = 'UPDATE history_horizon SET begins_at = clock_timestamp() WHERE workspace_id = $1';
+    await app.arrange.change(workspace, move, [workspace]);
+
+    await expectNoEnd();
+    expect(outcomeOf(requestId)).toBe('failed');
+  });
+
   it('is cut soon after the key that signed its token was removed', async () => {
     const requestId = await open();
 

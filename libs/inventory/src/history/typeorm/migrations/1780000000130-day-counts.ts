@@ -82,8 +82,8 @@ export class DayCounts1780000000130 implements MigrationInterface {
 
       CREATE FUNCTION move_history_horizons(days integer) RETURNS void LANGUAGE sql ${AS_OWNER} AS $$
         -- small: one row for each workspace
-        UPDATE history_horizon SET begins_at = date_trunc('milliseconds', clock_timestamp()) - make_interval(days => days)
-         WHERE begins_at < date_trunc('milliseconds', clock_timestamp()) - make_interval(days => days)
+        UPDATE history_horizon SET begins_at = clock_timestamp() - make_interval(days => days)
+         WHERE begins_at < clock_timestamp() - make_interval(days => days)
       $$;
       REVOKE ALL ON FUNCTION move_history_horizons FROM PUBLIC;
 
