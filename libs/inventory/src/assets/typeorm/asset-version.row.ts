@@ -12,3 +12,11 @@ export class AssetVersionRow {
   @Column('bigint') to_change!: string;
   @Column('jsonb') document!: object;
 }
+
+/** An employee whose history was erased. The state that this change made is kept as erased when it ends. */
+@Entity('erased_employee')
+export class ErasedEmployeeRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @PrimaryColumn('bigint') asset_id!: string;
+  @Column('bigint') change_id!: string;
+}

@@ -1,7 +1,7 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetTagRow } from './asset-tag.row';
-import { AssetVersionRow } from './asset-version.row';
+import { AssetVersionRow, ErasedEmployeeRow } from './asset-version.row';
 import { AssetRow, WRITTEN_COLUMNS } from './asset.row';
 import { ComputerRow } from './computer.row';
 import { AssetPlaceRow, FormerAssetRow, FormerOwnerRow, KnownOwnerRow } from './former-asset.row';
@@ -44,6 +44,7 @@ export const inventorySchema: SchemaPart = {
     AssetRow,
     AssetTagRow,
     AssetVersionRow,
+    ErasedEmployeeRow,
     ComputerRow,
     FacetCountRow,
     TagCountRow,
@@ -71,7 +72,11 @@ export const inventorySchema: SchemaPart = {
     CellStatistics1780000000134,
     EmployeeAddresses1780000000137,
   ],
-  grants: [{ function: 'mark_empty_change_sets' }, ...SHARED_GRANTS],
+  grants: [
+    { function: 'mark_empty_change_sets' },
+    { table: 'erased_employee', privileges: 'SELECT' },
+    ...SHARED_GRANTS,
+  ],
   // The console reads and writes what the API does.
   consoleGrants: SHARED_GRANTS,
 };

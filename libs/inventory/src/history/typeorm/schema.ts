@@ -1,18 +1,14 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { AssetDayRow, ComputerDayRow, DayCountRow } from './day-count.row';
-import { ErasedEmployeeRow } from './erased-employee.row';
-import { ErasedEmployees1780000000131 } from './migrations/1780000000131-erased-employees';
-import { FormerStatesByStatement1780000000136 } from './migrations/1780000000136-former-states-by-statement';
 import { DayCounts1780000000130 } from './migrations/1780000000130-day-counts';
 
 export const historySchema: SchemaPart = {
-  entities: [DayCountRow, AssetDayRow, ComputerDayRow, ErasedEmployeeRow],
-  migrations: [DayCounts1780000000130, ErasedEmployees1780000000131, FormerStatesByStatement1780000000136],
+  entities: [DayCountRow, AssetDayRow, ComputerDayRow],
+  migrations: [DayCounts1780000000130],
   grants: [
     { table: 'day_count', privileges: 'SELECT, INSERT' },
     { table: 'asset_day', privileges: 'SELECT' },
     { table: 'computer_day', privileges: 'SELECT' },
-    { table: 'erased_employee', privileges: 'SELECT' },
     { function: 'asset_counts_at' },
     { function: 'computer_counts_at' },
     { function: 'days_to_count' },
