@@ -10,19 +10,17 @@ import {
 import type { ImportCounts } from '../domain/import-report';
 import type { RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
-import type { SourceBefore } from './missing-statements';
-import type { RunRecord } from './run-record';
-import { type BatchOrder, type StagingConnections, isPassing } from './staging-connections';
-import type { AssetPage, StagingConnection } from './staging-connection';
 import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
+import { type AssetPage, MissingAssets } from './missing-assets';
+import type { SourceBefore } from './missing-statements';
+import type { RekeyedComputers } from './rekeyed-computers';
+import type { RunRecord } from './run-record';
+import type { StagingConnection } from './staging-connection';
+import { type BatchOrder, type StagingConnections, isPassing } from './staging-connections';
+import { WaitingRecords } from './waiting-records';
 
 const RETRIES = 3;
 const ANALYZE_FROM = 2_000;
-/** A place before every record. */
-const BEFORE_ALL = '-1';
-
-/** What becomes of records whose owner is not there: all wait, or only those whose owner waits too. */
-type Step = 'wait' | 'release';
 
 /**
  * Postgres does most of the work, and a connection uses one of its cores. So two batches run at the same time on two
@@ -32,6 +30,12 @@ type Step = 'wait' | 'release';
 export class ImportSessionTypeorm extends ImportSession {
   readonly visibleBefore: number;
   readonly newSource: boolean;
+  private readonly first: StagingConnection;
+  private readonly missing: MissingAssets;
+  private readonly waiting: WaitingRecords;
+  /** A source without visible assets has none to rekey. */
+  private readonly rekeys: boolean;
+  private readonly remembersNames: boolean;
   private reading = new ImportBatch();
   private readonly emptied: ImportBatch[] = [];
   /** The previous batch, its connection, and its ids: new assets are listed in the order of the lines. */
@@ -40,24 +44,26 @@ export class ImportSessionTypeorm extends ImportSession {
   private numbered: Promise<unknown> = Promise.resolve();
   private second: StagingConnection | null = null;
   private opening: Promise<void> | null = null;
-  /** Number of records that wait for their owners, and of those in the tables of the second connection. */
-  private deferred = 0;
-  private deferredOnSecond = 0;
   private written = 0;
-  /** A source without visible assets has none to rekey. */
-  private readonly rekeys: boolean;
-  private readonly remembersNames: boolean;
 
   constructor(
     private readonly connections: StagingConnections,
     private readonly settings: ImportSettings,
     private readonly tagKeys: ImportTagKeys,
+    private readonly rekeyed: RekeyedComputers,
     { visible, isNew }: SourceBefore,
     /** Null for a dry run. */
     private readonly run: RunRecord | null,
   ) {
     super();
-    this.latest = connections.first;
+    this.first = this.latest = connections.first;
+    this.missing = new MissingAssets(this.first);
+    this.waiting = new WaitingRecords(
+      this.first,
+      settings.strict,
+      (work) => this.inTransaction(this.first, work),
+      () => this.hold(this.first),
+    );
     this.visibleBefore = visible;
     this.newSource = isNew;
     this.rekeys = settings.rekeyBySerial && visible > 0;
@@ -72,12 +78,12 @@ export class ImportSessionTypeorm extends ImportSession {
     const { reading: batch, before, numbered } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
     const other = mayOverlap && batch.waiting.length === 0 ? this.otherConnection() : null;
-    this.latest = other ?? this.connections.first;
+    this.latest = other ?? this.first;
     let sayNumbered = (): void => undefined;
     this.numbered = new Promise<void>((resolve) => (sayNumbered = resolve));
     const merged = other
       ? this.mergeAhead(batch, other, { before, numbered, sayNumbered })
-      : before.then(() => this.mergeOn(this.connections.first, batch, keptVisible));
+      : before.then(() => this.mergeOn(this.first, batch, keptVisible));
     merged.then(sayNumbered, sayNumbered);
     this.before = merged;
     const outcome = await merged;
@@ -88,56 +94,33 @@ export class ImportSessionTypeorm extends ImportSession {
 
   async rekey(): Promise<number> {
     if (!this.rekeys) return 0;
-    const { first } = this.connections;
-    await first.indexNames();
-    const found = await this.inTransaction(first, () => first.findRekeyed());
-    if (!this.settings.dryRun) await this.eachPage((after) => first.rekey(after));
+    await this.missing.indexNames();
+    const found = await this.inTransaction(this.first, () => this.rekeyed.find());
+    if (!this.settings.dryRun) await this.eachPage((after) => this.rekeyed.rekey(after));
     return found;
   }
 
   async *mergeDeferred(): AsyncIterable<MergeOutcome> {
-    if (this.second && this.deferredOnSecond > 0) await this.connections.first.moveDeferredFrom(this.second);
-    // An owner may itself wait for its owner, so passes repeat while one makes progress.
-    let step: Step = 'wait';
-    for (let waiting = this.deferred; this.deferred > 0;) {
-      for (let after = BEFORE_ALL; ;) {
-        const start = after;
-        const { written, taken, next } = await this.inTransaction(this.connections.first, (isRepeat) =>
-          this.mergeNextDeferred(start, step, isRepeat),
-        );
-        if (next === null) break;
-        after = next;
-        this.deferred -= taken;
-        yield this.counted(written, this.connections.first);
-      }
-      if (this.deferred < waiting) step = 'wait';
-      else if (step === 'wait') step = 'release';
-      else yield await this.endCircles();
-      waiting = this.deferred;
+    for await (const outcome of this.waiting.merge(this.second)) {
+      this.written += outcome.created + outcome.updated;
+      yield outcome;
     }
   }
 
-  /** All that wait now wait for somebody who waits too, so some of them wait for each other. */
-  private async endCircles(): Promise<MergeOutcome> {
-    const refused = await this.inTransaction(this.connections.first, () => this.connections.first.endCircles());
-    this.deferred -= refused.length;
-    return { created: 0, updated: 0, unchanged: 0, refused, deferred: [], warned: [] };
-  }
-
   async countMissing(): Promise<number> {
-    await this.connections.first.indexNames();
-    return this.eachPage((after) => this.connections.first.countMissing(after));
+    await this.missing.indexNames();
+    return this.eachPage((after) => this.missing.count(after));
   }
 
   async hideMissing(): Promise<number> {
-    return this.eachPage((after) => this.connections.first.hideMissing(after));
+    return this.eachPage((after) => this.missing.hide(after));
   }
 
   private async eachPage(work: (after: string) => Promise<AssetPage>): Promise<number> {
     let found = 0;
     for (let after = '0'; ;) {
       const start = after;
-      const page = await this.inTransaction(this.connections.first, () => work(start));
+      const page = await this.inTransaction(this.first, () => work(start));
       found += page.found;
       if (page.last === null) return found;
       after = page.last;
@@ -149,14 +132,13 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async complete(result: RunResult): Promise<void> {
-    const { run } = this;
-    if (run) await this.connections.first.record(result.counts, () => run.end('COMPLETED', result));
+    await this.run?.complete(result);
   }
 
   async close(failure: RunFailure | null): Promise<void> {
     const completed = failure === null;
     try {
-      if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.connections.first.analyze();
+      if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.first.analyze();
     } finally {
       await this.connections.close(completed, async () => {
         if (failure !== null) await this.run?.end(failure.outcome, failure.result);
@@ -172,7 +154,7 @@ export class ImportSessionTypeorm extends ImportSession {
       (connection) => void (this.second = connection),
       () => undefined,
     );
-    return this.latest === this.second ? this.connections.first : this.second;
+    return this.latest === this.second ? this.first : this.second;
   }
 
   /** Each batch is a transaction, repeated when necessary. */
@@ -184,7 +166,7 @@ export class ImportSessionTypeorm extends ImportSession {
       try {
         await connection.begin();
         const result = await work(attempt > 1);
-        if (connection === this.connections.first) await this.run?.writeCounts();
+        if (connection === this.first) await this.run?.writeCounts();
         await connection.commit();
         this.tagKeys.commit();
         return result;
@@ -204,7 +186,7 @@ export class ImportSessionTypeorm extends ImportSession {
   ): Promise<MergeOutcome> {
     const written = await this.inTransaction(connection, async (isRepeat) => {
       const refused = await this.stage(connection, batch);
-      if (this.remembersNames && keptVisible.length > 0) await connection.recordNamed(keptVisible);
+      if (this.remembersNames) await this.missing.name(keptVisible);
       if (isRepeat) refused.push(...(await this.hold(connection)));
       return connection.write(await connection.match(this.rekeys ? 'hold' : 'wait'), batch.size, refused);
     });
@@ -254,11 +236,11 @@ export class ImportSessionTypeorm extends ImportSession {
       else {
         const { place, kept } = numbered;
         refused.push({ place, ...unknownTagKeys(unknown.map(({ key }) => key)), kept });
-        if (this.remembersNames) await connection.recordNamed([numbered.record.externalId]);
+        if (this.remembersNames) await this.missing.name([numbered.record.externalId]);
       }
     }
     await connection.stage(batch.bytesWith(accepted, known));
-    if (this.remembersNames) await connection.recordStagedAsNamed();
+    if (this.remembersNames) await this.missing.nameStaged();
     return refused;
   }
 
@@ -270,26 +252,9 @@ export class ImportSessionTypeorm extends ImportSession {
     return refused;
   }
 
-  private async mergeNextDeferred(
-    after: string,
-    step: Step,
-    isRepeat: boolean,
-  ): Promise<{ readonly written: MergeOutcome; readonly taken: number; readonly next: string | null }> {
-    const connection = this.connections.first;
-    if (step === 'release' && after === BEFORE_ALL) await connection.nameWaitingEmployees();
-    const { last, taken, refused } = await connection.takeDeferred(after);
-    if (isRepeat) refused.push(...(await this.hold(connection)));
-    const [released, strict] = [step === 'release', this.settings.strict];
-    if (released && strict) refused.push(...(await connection.refuseUnowned()));
-    const warned = released && !strict ? await connection.unowned() : [];
-    const written = await connection.write(await connection.match(step), taken, refused);
-    return { written: { ...written, warned }, taken, next: last };
-  }
-
   /** Counts what is committed. */
   private counted(written: MergeOutcome, connection: StagingConnection): MergeOutcome {
-    this.deferred += written.deferred.length;
-    if (connection === this.second) this.deferredOnSecond += written.deferred.length;
+    this.waiting.add(written.deferred.length, connection === this.second);
     this.written += written.created + written.updated;
     return written;
   }

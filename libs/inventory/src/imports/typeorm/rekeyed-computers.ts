@@ -1,9 +1,9 @@
 import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
-import type { WorkspaceId } from '#libs/kernel';
-import type { PoolClient } from 'pg';
 import { LONGEST_INDEXED } from '../../assets/typeorm/asset.row';
 import { serialOf } from '../domain/maps/map-functions';
+import type { AssetPage } from './missing-assets';
 import * as sql from './rekey-statements';
+import type { StagingConnection } from './staging-connection';
 
 interface NewComputer {
   readonly place: string;
@@ -32,15 +32,13 @@ export function rekeyedAct(
 /** Finds computers that were enrolled again: new ones with the serial number of one that the input no longer names. */
 export class RekeyedComputers {
   constructor(
-    private readonly client: PoolClient,
-    private readonly workspaceId: WorkspaceId,
-    private readonly source: string,
+    private readonly connection: StagingConnection,
     private readonly audit: AuditRecorder,
   ) {}
 
   /** Returns their number. Changes no asset. */
   async find(): Promise<number> {
-    const { client, workspaceId, source } = this;
+    const { client, workspaceId, source } = this.connection;
     for (let after = '-1'; ;) {
       const { rows } = await client.query<NewComputer>(sql.NEW_COMPUTERS, [workspaceId, source, after]);
       const last = rows.at(-1);
@@ -55,22 +53,22 @@ export class RekeyedComputers {
     }
     await client.query(sql.FIND_REKEYED, [workspaceId, source]);
     await client.query(sql.NAME_REKEYED);
-    const { rows } = await client.query<{ rekeyed: number }>(sql.COUNT_REKEYED);
-    return rows[0]?.rekeyed ?? 0;
+    return (await this.connection.row<{ rekeyed: number }>(sql.COUNT_REKEYED)).rekeyed;
   }
 
-  /** Gives the next of them their new externalId. `last` is null at the end. */
-  async rekey(
-    after: string,
-    changeSetId: string,
-  ): Promise<{ readonly last: string | null; readonly rekeyed: readonly RekeyedAsset[] }> {
-    const values = [this.workspaceId, after, changeSetId];
-    const { rows } = await this.client.query<{ last: string | null; rekeyed: RekeyedAsset[] }>(sql.REKEY, values);
-    const { last = null, rekeyed = [] } = rows[0] ?? {};
+  /** Gives the next of them after this id their new externalId. */
+  async rekey(after: string): Promise<AssetPage> {
+    const { client, workspaceId, changeSetId } = this.connection;
+    const values = [workspaceId, after, changeSetId];
+    const { last, rekeyed } = await this.connection.row<{ last: string | null; rekeyed: RekeyedAsset[] }>(
+      sql.REKEY,
+      values,
+    );
     for (const { public_id, old_external_id, external_id } of rekeyed) {
       const act = rekeyedAct('IMPORT', public_id, { old: old_external_id, new: external_id });
-      await this.audit.record(this.workspaceId, act, (text, bound) => this.client.query(text, bound));
+      await this.audit.record(workspaceId, act, (text, bound) => client.query(text, bound));
     }
-    return { last, rekeyed };
+    this.connection.noteChange(rekeyed.length > 0);
+    return { last, found: rekeyed.length };
   }
 }

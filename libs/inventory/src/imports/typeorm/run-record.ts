@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
 import type { ImportCounts } from '../domain/import-report';
 import { NO_COUNTS, type RunOutcome, type RunRequest, type RunResult } from '../domain/recorded-run';
+import { beginIn } from './batch-statements';
 
 /** This import holds the lock of the source, so every other one that seems to run is gone. */
 const SETTLE_SOURCE = `
@@ -30,6 +32,8 @@ export class RunRecord {
   private constructor(
     private readonly client: PoolClient,
     private readonly workspaceId: WorkspaceId,
+    private readonly source: string,
+    private readonly audit: AuditRecorder,
     private readonly id: string,
   ) {}
 
@@ -38,16 +42,16 @@ export class RunRecord {
     client: PoolClient,
     workspaceId: WorkspaceId,
     source: string,
-    who: string | null,
+    audit: AuditRecorder,
     { map, options, files }: RunRequest,
   ): Promise<RunRecord> {
     const id = randomUUID();
     await client.query(SETTLE_SOURCE, [workspaceId, source]);
     await client.query(BEGIN_RUN, [
-      ...[workspaceId, id, source, who, map],
+      ...[workspaceId, id, source, audit.who, map],
       ...[options, files, NO_COUNTS].map((value) => JSON.stringify(value)),
     ]);
-    return new RunRecord(client, workspaceId, id);
+    return new RunRecord(client, workspaceId, source, audit, id);
   }
 
   /** Remembers the counts so far, for {@link writeCounts}. */
@@ -61,6 +65,27 @@ export class RunRecord {
     if (counts === this.counted || performance.now() - this.countedAt < COUNT_EVERY_MS) return;
     [this.counted, this.countedAt] = [counts, performance.now()];
     await this.client.query(COUNT_RUN, [this.workspaceId, this.id, JSON.stringify(counts)]);
+  }
+
+  /** Ends the record of a completed import together with its audit event, in a transaction of its own. */
+  async complete(result: RunResult): Promise<void> {
+    const { created, updated, unchanged, hidden, failed } = result.counts;
+    const counts = Object.entries({ created, updated, unchanged, hidden, failed });
+    const act: AuditAct = {
+      action: 'import.completed',
+      actor: { type: 'IMPORT' },
+      target: { type: 'IMPORT', id: this.source },
+      changes: Object.fromEntries(counts.map(([field, count]) => [field, { old: null, new: count }])),
+    };
+    await this.client.query(beginIn(this.workspaceId));
+    try {
+      await this.audit.record(this.workspaceId, act, (text, values) => this.client.query(text, values));
+      await this.end('COMPLETED', result);
+      await this.client.query('COMMIT');
+    } catch (error) {
+      await this.client.query('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
   }
 
   async end(

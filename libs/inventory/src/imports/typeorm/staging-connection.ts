@@ -1,20 +1,17 @@
-import { finished, pipeline } from 'node:stream/promises';
-import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
+import { finished } from 'node:stream/promises';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import type { ImportCounts } from '../domain/import-report';
-import type { MergeOutcome, Refusal, Warning } from '../domain/import-store.port';
-import { ownerCircles } from '../domain/owner-circles';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { MergeOutcome, Refusal } from '../domain/import-store.port';
 import * as batch from './batch-statements';
 import * as held from './hold-statements';
 import { unknownTagKeys } from './import-tag-keys';
 import * as matching from './match-statements';
-import * as missing from './missing-statements';
-import * as owners from './owner-statements';
-import { RekeyedComputers } from './rekeyed-computers';
 import * as waits from './waiting-statements';
 import * as writing from './write-statements';
+
+/** What becomes of records that wait: see {@link matching.MATCH}. */
+export type Step = keyof typeof matching.MATCH;
 
 /** The work that a matched batch needs. */
 export interface Matched {
@@ -34,42 +31,32 @@ class MatchedAssetGone extends Error {
   readonly code = '40001';
 }
 
-/** One page of a source's assets. */
-export interface AssetPage {
-  /** The last id of the page. Null at the end. */
-  readonly last: string | null;
-  /** Assets of the page that the input did not name, or that were rekeyed. */
-  readonly found: number;
-}
-
-/**
- * A connection of an import with its own staging tables. Each method is one step of the transaction that is open on it.
- */
+/** A connection of an import with its own staging tables. Each method is one step of the batch that is open on it. */
 export class StagingConnection {
   /** The change set of the batch under way. */
-  private changeSetId = '0';
+  changeSetId = '0';
   private hasChanged = false;
-  private readonly rekeyed: RekeyedComputers;
 
   constructor(
     readonly client: PoolClient,
-    private readonly workspaceId: WorkspaceId,
-    private readonly source: string,
-    private readonly audit: AuditRecorder,
+    readonly workspaceId: WorkspaceId,
+    readonly source: string,
     /** True writes to the staging tables only, so that nobody waits for a dry run. */
-    private readonly dryRun: boolean,
-  ) {
-    this.rekeyed = new RekeyedComputers(client, workspaceId, source, audit);
-  }
+    readonly dryRun: boolean,
+  ) {}
 
   async begin(): Promise<void> {
     await this.client.query(batch.beginBatch(this.workspaceId));
-    const drawn = await this.client.query<{ id: string }>(batch.DRAW_CHANGE_SET_ID);
-    this.changeSetId = onlyRow(drawn).id;
+    this.changeSetId = (await this.row<{ id: string }>(batch.DRAW_CHANGE_SET_ID)).id;
     this.hasChanged = false;
   }
 
-  /** Takes a ticket if anything changed that a feed tells of. */
+  /** Notes whether a step changed something that a feed tells of. */
+  noteChange(isChange: boolean): void {
+    this.hasChanged ||= isChange;
+  }
+
+  /** Takes a ticket if anything changed. */
   async commit(): Promise<void> {
     await this.client.query(this.hasChanged ? batch.commitChanges(this.workspaceId, this.changeSetId) : 'COMMIT');
   }
@@ -83,50 +70,6 @@ export class StagingConnection {
     const copying = this.client.query(copyFrom(batch.COPY_STAGED));
     copying.end(lines);
     await finished(copying);
-  }
-
-  /** Remembers that the input names these assets. */
-  async recordNamed(externalIds: readonly string[]): Promise<void> {
-    await this.client.query(missing.NAME, [externalIds]);
-  }
-
-  /** Remembers that the input names the staged assets. */
-  async recordStagedAsNamed(): Promise<void> {
-    await this.client.query(missing.NAME_STAGED);
-  }
-
-  /** Remembers the employees that still wait for an owner, so that records go on waiting for them. */
-  async nameWaitingEmployees(): Promise<void> {
-    await this.client.query(waits.NAME_WAITING_EMPLOYEES);
-  }
-
-  /** Refuses the waiting employees who own themselves or each other. Those who do by e-mail address get no owner. */
-  async endCircles(): Promise<Refusal[]> {
-    const { rows } = await this.client.query<{ place: string; owner: string; by_email: boolean }>(
-      waits.WAITING_FOR_EMPLOYEES,
-    );
-    const circles = ownerCircles(new Map(rows.map(({ place, owner }) => [Number(place), Number(owner)])));
-    if (circles.length === 0) throw new Error('Records wait for owners who do not.');
-    const byEmail = new Set(rows.filter(({ by_email }) => by_email).map(({ place }) => Number(place)));
-    const forgotten = circles.filter((place) => byEmail.has(place));
-    if (forgotten.length === 0) return this.refuse(waits.REFUSE_WAITING, [circles]);
-    await this.client.query(waits.FORGET_ADDRESSES, [forgotten]);
-    return [];
-  }
-
-  /** Takes the waiting records of another connection. That one is of no more use after a failure. */
-  async moveDeferredFrom(other: StagingConnection): Promise<void> {
-    const from = other.client.query(copyTo(waits.COPY_DEFERRED_OUT));
-    await pipeline(from, this.client.query(copyFrom(waits.COPY_DEFERRED_IN)));
-  }
-
-  /** Stages waiting records after this place, except those whose id appears twice. `last` is null when none is left. */
-  async takeDeferred(
-    after: string,
-  ): Promise<{ readonly last: string | null; readonly taken: number; readonly refused: Refusal[] }> {
-    const { rows } = await this.client.query<{ last: string | null; taken: number }>(waits.TAKE_DEFERRED, [after]);
-    const { last = null, taken = 0 } = rows[0] ?? {};
-    return { last, taken, refused: await this.refuse(waits.REFUSE_SAME_IDS) };
   }
 
   /**
@@ -144,27 +87,9 @@ export class StagingConnection {
   }
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
-  async match(step: keyof typeof matching.MATCH = 'wait'): Promise<Matched> {
+  async match(step: Step = 'wait'): Promise<Matched> {
     const statement = (this.dryRun ? matching.MATCH_PLANNED : matching.MATCH)[step];
-    return onlyRow(await this.client.query<Matched>(statement, [this.workspaceId, this.source]));
-  }
-
-  /** Returns a warning for each staged record whose owner is not there and will not come. */
-  async unowned(): Promise<Warning[]> {
-    const statement = this.dryRun ? owners.UNOWNED_PLANNED : owners.UNOWNED;
-    const { rows } = await this.client.query<{ place: string; reason: string }>(statement, [
-      this.workspaceId,
-      this.source,
-    ]);
-    return rows.map(({ place, reason }) => ({ place: Number(place), reason }));
-  }
-
-  /** Refuses these records. */
-  async refuseUnowned(): Promise<Refusal[]> {
-    return this.refuse(this.dryRun ? owners.REFUSE_UNOWNED_PLANNED : owners.REFUSE_UNOWNED, [
-      this.workspaceId,
-      this.source,
-    ]);
+    return this.row<Matched>(statement, [this.workspaceId, this.source]);
   }
 
   /**
@@ -179,22 +104,16 @@ export class StagingConnection {
       refused.push(...(await this.refuse(matching.REFUSE)));
       const { rows } = await this.client.query<{ place: string }>(waits.DEFER_WAITING);
       deferred = rows.map(({ place }) => Number(place));
-      left = onlyRow(await this.client.query<Matched>(matching.COUNT_MATCHED));
+      left = await this.row<Matched>(matching.COUNT_MATCHED);
     }
     const updated = this.dryRun ? await this.plan() : await this.writeMatched(left);
     const { created } = left;
-    return {
-      created,
-      updated,
-      unchanged: total - refused.length - deferred.length - created - updated,
-      refused,
-      deferred,
-      warned: [],
-    };
+    const unchanged = total - refused.length - deferred.length - created - updated;
+    return { created, updated, unchanged, refused, deferred, warned: [] };
   }
 
   private async plan(): Promise<number> {
-    return onlyRow(await this.client.query<{ updated: number }>(writing.PLAN, [this.workspaceId])).updated;
+    return (await this.row<{ updated: number }>(writing.PLAN, [this.workspaceId])).updated;
   }
 
   /** Returns how many assets were updated. Locks rows before counters, like every other writer. */
@@ -210,10 +129,8 @@ export class StagingConnection {
       await client.query(writing.LOCK_COUNTERS, [workspaceId]);
       const values = [workspaceId, changeSetId];
       const { rows } = await client.query<{ id: string; is_change: boolean }>(writing.UPDATE_CHANGED, values);
-      for (const { id, is_change } of rows) {
-        updated.add(id);
-        this.hasChanged ||= is_change;
-      }
+      for (const { id } of rows) updated.add(id);
+      this.noteChange(rows.some(({ is_change }) => is_change));
     }
     if (created > 0) await client.query(writing.INSERT_NEW, [workspaceId, this.source, changeSetId]);
     if (checked > 0) {
@@ -222,75 +139,27 @@ export class StagingConnection {
         workspaceId,
       ]);
       for (const { asset_id, was_there } of rows) if (was_there) updated.add(asset_id);
-      this.hasChanged ||= rows.length > 0;
+      this.noteChange(rows.length > 0);
     }
-    this.hasChanged ||= created > 0;
+    this.noteChange(created > 0);
     if (retagged > 0) await client.query(writing.UNTAG_CHANGED, [workspaceId]);
     if (retagged + tagged > 0) await client.query(writing.TAG, [workspaceId]);
     return updated.size;
-  }
-
-  /** Finds computers that were enrolled again. */
-  async findRekeyed(): Promise<number> {
-    return this.rekeyed.find();
-  }
-
-  /** Gives the next of them after this id their new externalId. */
-  async rekey(after: string): Promise<AssetPage> {
-    const { last, rekeyed } = await this.rekeyed.rekey(after, this.changeSetId);
-    this.hasChanged ||= rekeyed.length > 0;
-    return { last, found: rekeyed.length };
-  }
-
-  /** Counts the next assets of the source after this id that were not named. */
-  async countMissing(after: string): Promise<AssetPage> {
-    return onlyRow(await this.client.query<AssetPage>(missing.COUNT_MISSING, [this.workspaceId, this.source, after]));
-  }
-
-  /** Hides them. */
-  async hideMissing(after: string): Promise<AssetPage> {
-    const values = [this.workspaceId, this.source, after, this.changeSetId];
-    const page = onlyRow(await this.client.query<AssetPage>(missing.HIDE_MISSING, values));
-    this.hasChanged ||= page.found > 0;
-    return page;
-  }
-
-  /** Records the completed import in a transaction of its own, together with `endRun`. */
-  async record(
-    { created, updated, unchanged, hidden, failed }: ImportCounts,
-    endRun: () => Promise<void>,
-  ): Promise<void> {
-    const counts = Object.entries({ created, updated, unchanged, hidden, failed });
-    const act: AuditAct = {
-      action: 'import.completed',
-      actor: { type: 'IMPORT' },
-      target: { type: 'IMPORT', id: this.source },
-      changes: Object.fromEntries(counts.map(([field, count]) => [field, { old: null, new: count }])),
-    };
-    await this.client.query(batch.beginIn(this.workspaceId));
-    try {
-      await this.audit.record(this.workspaceId, act, (text, values) => this.client.query(text, values));
-      await endRun();
-      await this.client.query('COMMIT');
-    } catch (error) {
-      await this.rollback();
-      throw error;
-    }
-  }
-
-  async indexNames(): Promise<void> {
-    await this.client.query(missing.INDEX_NAMES);
   }
 
   async analyze(): Promise<void> {
     await this.client.query('ANALYZE asset, asset_tag, computer, facet_count');
   }
 
-  private async refuse(statement: string, values: unknown[] = []): Promise<Refusal[]> {
+  /** Runs a statement that returns one row. */
+  async row<Row extends object>(statement: string, values: unknown[] = []): Promise<Row> {
+    return (await this.client.query<Row>(statement, values)).rows[0] as Row;
+  }
+
+  /** Runs a statement that names records and what is wrong with them. */
+  async refuse(statement: string, values: unknown[] = []): Promise<Refusal[]> {
     const { rows } = await this.client.query<{ place: string; reason: string; kept: string | null }>(statement, values);
     // Postgres returns a bigint as text. A place fits into a number.
     return rows.map(({ place, ...refusal }) => ({ place: Number(place), ...refusal }));
   }
 }
-
-const onlyRow = <Row>({ rows }: { readonly rows: readonly Row[] }): Row => rows[0] as Row;

@@ -1,0 +1,109 @@
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import type { MergeOutcome, Refusal } from '../domain/import-store.port';
+import { ownerCircles } from '../domain/owner-circles';
+import * as owners from './owner-statements';
+import type { StagingConnection, Step } from './staging-connection';
+import * as sql from './waiting-statements';
+
+/** A place before every record. */
+const BEFORE_ALL = '-1';
+const NOTHING_WRITTEN: MergeOutcome = { created: 0, updated: 0, unchanged: 0, refused: [], deferred: [], warned: [] };
+
+/** One batch of them, in a transaction that may be repeated. */
+interface Batch {
+  readonly written: MergeOutcome;
+  readonly taken: number;
+  /** Null when none was left. */
+  readonly last: string | null;
+}
+
+/** Records that wait for their owners until the whole input is read. */
+export class WaitingRecords {
+  private count = 0;
+  /** Of these, so many are in the tables of the second connection. */
+  private onSecond = 0;
+
+  constructor(
+    private readonly connection: StagingConnection,
+    private readonly strict: boolean,
+    private readonly inTransaction: <Result>(work: (isRepeat: boolean) => Promise<Result>) => Promise<Result>,
+    private readonly hold: () => Promise<Refusal[]>,
+  ) {}
+
+  add(count: number, isOnSecond: boolean): void {
+    this.count += count;
+    if (isOnSecond) this.onSecond += count;
+  }
+
+  /** Merges them. An owner may itself wait for its owner, so passes repeat while one makes progress. */
+  async *merge(second: StagingConnection | null): AsyncIterable<MergeOutcome> {
+    if (second && this.onSecond > 0) await this.takeFrom(second);
+    let step: Step = 'wait';
+    for (let before = this.count; this.count > 0; before = this.count) {
+      yield* this.pass(step);
+      if (this.count < before) step = 'wait';
+      else if (step === 'wait') step = 'release';
+      else {
+        const refused = await this.inTransaction(() => this.endCircles());
+        this.count -= refused.length;
+        yield { ...NOTHING_WRITTEN, refused };
+      }
+    }
+  }
+
+  private async *pass(step: Step): AsyncIterable<MergeOutcome> {
+    for (let after = BEFORE_ALL; ;) {
+      const start = after;
+      const { written, taken, last } = await this.inTransaction((isRepeat) => this.mergeNext(start, step, isRepeat));
+      if (last === null) return;
+      after = last;
+      this.count += written.deferred.length - taken;
+      yield written;
+    }
+  }
+
+  private async mergeNext(after: string, step: Step, isRepeat: boolean): Promise<Batch> {
+    const { connection } = this;
+    const releases = step === 'release';
+    if (releases && after === BEFORE_ALL) await connection.client.query(sql.NAME_WAITING_EMPLOYEES);
+    const { last, taken } = await connection.row<{ last: string | null; taken: number }>(sql.TAKE_DEFERRED, [after]);
+    const refused = await connection.refuse(sql.REFUSE_SAME_IDS);
+    if (isRepeat) refused.push(...(await this.hold()));
+    const unowned = releases ? await this.unowned() : [];
+    if (this.strict) refused.push(...unowned);
+    const written = await connection.write(await connection.match(step), taken, refused);
+    return { written: { ...written, warned: this.strict ? [] : unowned }, taken, last };
+  }
+
+  /** The staged records whose owner is not there and will not come. A strict import refuses them. */
+  private async unowned(): Promise<Refusal[]> {
+    const { connection, strict } = this;
+    const [found, refused] = connection.dryRun
+      ? [owners.UNOWNED_PLANNED, owners.REFUSE_UNOWNED_PLANNED]
+      : [owners.UNOWNED, owners.REFUSE_UNOWNED];
+    return connection.refuse(strict ? refused : found, [connection.workspaceId, connection.source]);
+  }
+
+  /**
+   * All that wait now wait for somebody who waits too. Refuses those who wait for each other. Those who do by e-mail address
+   * get no owner.
+   */
+  private async endCircles(): Promise<Refusal[]> {
+    const { client } = this.connection;
+    const { rows } = await client.query<{ place: string; owner: string; by_email: boolean }>(sql.WAITING_FOR_EMPLOYEES);
+    const circles = ownerCircles(new Map(rows.map(({ place, owner }) => [Number(place), Number(owner)])));
+    if (circles.length === 0) throw new Error('Records wait for owners who do not.');
+    const byEmail = new Set(rows.filter(({ by_email }) => by_email).map(({ place }) => Number(place)));
+    const forgotten = circles.filter((place) => byEmail.has(place));
+    if (forgotten.length === 0) return this.connection.refuse(sql.REFUSE_WAITING, [circles]);
+    await client.query(sql.FORGET_ADDRESSES, [forgotten]);
+    return [];
+  }
+
+  /** The other connection is of no more use after a failure. */
+  private async takeFrom({ client }: StagingConnection): Promise<void> {
+    const from = client.query(copyTo(sql.COPY_DEFERRED_OUT));
+    await pipeline(from, this.connection.client.query(copyFrom(sql.COPY_DEFERRED_IN)));
+  }
+}
