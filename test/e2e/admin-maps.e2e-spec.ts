@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runAdmin, runAdminOn } from '../support/admin-command';
 import { documentOf, expectFault } from '../support/finished-command';
+import { RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 const MAP = `
@@ -157,6 +158,45 @@ describe('Maps', () => {
           { line: 4, reason: expect.stringMatching(/^record\.compliance\.diskEncryptionEnabled: /) as string },
           { line: 5, reason: 'externalId is required.' },
         ],
+      });
+    });
+
+    describe('in a process with little memory', () => {
+      const ENOUGH_FOR_NODE = 160;
+      const tried = async (map: string, input: string) => {
+        const words = ['maps', 'try', file('huge.yaml', map), file('huge.json', input), '--json'];
+        const memory = { NODE_OPTIONS: `--max-old-space-size=${ENOUGH_FOR_NODE}` };
+        const { exitCode, stdout, stderr } = await new RunningCommand('apps/admin/run.mjs', words, memory).finished;
+        expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^error: [^\n]+\n$/)]);
+        return JSON.parse(stdout) as { items: object[]; errors: { line: number; reason: string }[] };
+      };
+      afterEach(() => RunningCommand.killAll());
+
+      it('tells which item fills the memory, and reads the others', async () => {
+        const name =
+          '|\n    ($long := $reduce([1..20], function($text, $n) { $text & $text }, "x"); ' +
+          '$length($join($map([1..many], function($n) { $uppercase($long & $n) }))))';
+        const input = agents({ id: 'a', many: 1 }, { id: 'm', many: 50_000 }, { id: 'x', many: 1 });
+
+        const { items, errors } = await tried(MAP.replace('$firstOf([name, id])', name), input);
+
+        expect(items).toHaveLength(2);
+        expect(errors).toEqual([
+          { line: 2, reason: expect.stringMatching(/^record\.name: .*needs more memory/) as string },
+        ]);
+      });
+
+      it('tells that a document fills the memory', async () => {
+        const input = `{"agents":[{"id":"a","tags":[${'{},'.repeat(3_000_000)}{}]}]}`;
+
+        const { errors } = await tried(
+          MAP.replace('items: agents', "items: '$filter(agents, function() { true })'"),
+          input,
+        );
+
+        expect(errors).toEqual([
+          { line: 1, reason: expect.stringMatching(/^The document needs more memory/) as string },
+        ]);
       });
     });
 

@@ -2,6 +2,7 @@ import { getManyValues, isMany, none } from 'stream-chain/core';
 import Assembler from 'stream-json/assembler.js';
 import { type Token as ParsedToken, jsonParser } from 'stream-json/core/parser.js';
 import { MAX_LINE_BYTES } from '../../domain/import-files.port';
+import { MemoryWatch } from './memory-watch';
 
 /** One value, such as a text, stays in memory until its end. */
 const MAX_VALUE_BYTES = 16 * MAX_LINE_BYTES;
@@ -49,6 +50,7 @@ export async function* jsonItems(
   const parse = newParser();
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const walk = new ItemWalk(path, documentLimit);
+  const memory = new MemoryWatch();
   let silent = 0;
   try {
     for await (const chunk of content) {
@@ -57,6 +59,7 @@ export async function* jsonItems(
       // An error loses the tokens before it in the same text, so a text ends where an item may.
       for (const part of text.split(AFTER_AN_OBJECT)) tokens += walk.take(tokensOf(parse(part)));
       if (fault !== null) throw fault;
+      if (walk.isLarge) walk.forget(memory.shortage());
       silent = tokens === 0 ? silent + chunk.length : 0;
       const items = walk.left();
       if (items.length > 0) yield items;
@@ -148,6 +151,18 @@ class ItemWalk {
   /** The first name of the path when there are documents, and none has it. */
   get missing(): string | null {
     return this.seen || !this.started ? null : (this.path[0] ?? null);
+  }
+
+  /** True while a document is read that is longer than any item. */
+  get isLarge(): boolean {
+    return this.open > 0 && this.bytes > ITEM_LIMIT.bytes;
+  }
+
+  /** Forgets the document for this reason, if there is one, and follows it to its end. */
+  forget(reason: string | null): void {
+    if (reason === null || this.fault !== null) return;
+    this.fault = `The document ${reason}`;
+    this.item = null;
   }
 
   /** Returns the number of tokens. */

@@ -1,15 +1,9 @@
-import jsonata, { type ExprNode, type JsonataOptions } from 'jsonata';
+import jsonata, { type ExprNode } from 'jsonata';
 import { MAP_FUNCTIONS } from '../../domain/maps/map-functions';
 import { timeText } from '../../domain/maps/time-text';
 import { LinearRegex } from './linear-regex';
 import { ASK_JSONATA, quickExpression } from './quick-expression';
-
-/** Milliseconds, calls within calls, and values of one list. JSONata counts the groups of `{key: value}` as calls. */
-export interface ExpressionLimits {
-  readonly timeout: number;
-  readonly stack: number;
-  readonly sequence: number;
-}
+import { type ExpressionLimits, StepLimits } from './step-limits';
 
 /** An item has at most 1 MiB, so each limit is far above its needs. */
 const ITEM_LIMITS: ExpressionLimits = { timeout: 2_000, stack: 500, sequence: 100_000 };
@@ -25,16 +19,18 @@ export type MapExpression = (item: unknown) => unknown;
  * @throws when the text does not parse
  */
 export function mapExpression(text: string, limits: ExpressionLimits = ITEM_LIMITS): MapExpression {
-  const options: JsonataOptions = { ...limits, RegexEngine: LinearRegex as unknown as RegExpConstructor };
+  const options = new StepLimits(limits);
   const expression = parsed(() => jsonata(text, options));
   parsed(() => checkNode(expression.ast(), namesBoundIn(expression.ast())));
   for (const [name, implementation] of Object.entries({ ...MAP_FUNCTIONS, ...REPLACED })) {
     expression.registerFunction(name, implementation as (...values: unknown[]) => unknown);
   }
-  const evaluate = (item: unknown): Promise<unknown> =>
-    expression
+  const evaluate = (item: unknown): Promise<unknown> => {
+    options.begin();
+    return expression
       .evaluate(item)
       .catch((error: unknown) => Promise.reject(new Error(sentenceOf(error as ExpressionError))));
+  };
   const quick = quickExpression(expression.ast());
   if (quick === null) return evaluate;
   return (item) => {

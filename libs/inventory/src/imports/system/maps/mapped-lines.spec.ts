@@ -130,6 +130,15 @@ describe('A path of items', () => {
     ]);
   });
 
+  it('refuses a text that is longer than an item, and maps the next', async () => {
+    const yaml = RECORD.replace('$firstOf([name, id])', '$pad(id, size)');
+
+    expect(await idsOf('[{"id":"long","size":2000000},{"id":"b","size":1}]', { yaml })).toEqual([
+      'record.name: The text has more than 1048576 characters.',
+      'b',
+    ]);
+  });
+
   it.each([
     ['[', ']'],
     ['{"a":', '}'],

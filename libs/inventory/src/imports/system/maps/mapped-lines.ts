@@ -12,6 +12,8 @@ const DOCUMENT_LIMIT = {
   fault: `The document is longer than ${MAX_DOCUMENT_BYTES} bytes. Only a map whose items are a plain path reads it.`,
 };
 
+const PART = 1_000;
+
 interface MappedInput {
   readonly fileIndex: number;
   readonly file: string;
@@ -89,10 +91,18 @@ async function* wholeItems(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonl
     }
     if (ready.length > 0) yield ready;
   }
-  if (single !== null) yield listOf(single.item)?.map(itemOf) ?? [asItem(single)];
+  if (single === null) return;
+  const list = listOf(single.item);
+  if (list === null) yield [asItem(single)];
+  else yield* inParts(list);
 }
 
-const itemOf = (item: unknown): JsonItem => ({ item, bytes: 0, listed: true });
+/** A document may have any number of items, and a line takes as much memory as a small one. */
+function* inParts(items: readonly unknown[]): Generator<readonly JsonItem[]> {
+  for (let at = 0; at < items.length; at += PART) {
+    yield items.slice(at, at + PART).map((item) => ({ item, bytes: 0, listed: true }));
+  }
+}
 
 function asItem(read: JsonItem): JsonItem {
   if ('fault' in read || read.bytes <= ITEM_LIMIT.bytes) return read;
@@ -114,16 +124,23 @@ async function* itemsIn(bytes: AsyncIterable<Buffer>, items: ItemsOfMap): AsyncG
     return;
   }
   for await (const read of jsonItems(bytes, null, DOCUMENT_LIMIT)) {
-    for (const document of read) yield 'fault' in document ? [document] : await foundIn(document.item, items.find);
+    for (const document of read) {
+      if ('fault' in document) yield [document];
+      else yield* foundIn(document.item, items.find);
+    }
   }
 }
 
-async function foundIn(document: unknown, find: (document: unknown) => Promise<unknown>): Promise<readonly JsonItem[]> {
+async function* foundIn(
+  document: unknown,
+  find: (document: unknown) => Promise<unknown>,
+): AsyncGenerator<readonly JsonItem[]> {
+  let found: unknown;
   try {
-    const found = await find(document);
-    if (found === undefined) return [];
-    return (Array.isArray(found) ? (found as unknown[]) : [found]).map(itemOf);
+    found = await find(document);
   } catch (error) {
-    return [{ fault: `items: ${(error as Error).message}`, last: true }];
+    yield [{ fault: `items: ${(error as Error).message}`, last: true }];
+    return;
   }
+  if (found !== undefined) yield* inParts(Array.isArray(found) ? (found as unknown[]) : [found]);
 }

@@ -1,8 +1,10 @@
 import { ASSET_TYPES, CATEGORY_KEYS, type CategoryKey } from '../../../assets/domain/asset-category';
+import { MAX_LINE_BYTES } from '../../domain/import-files.port';
 import { MEMBER_PATHS, membersOf } from '../../domain/import-record';
 import { type ItemsOfMap, MapInvalid, type MappedItem, type RecordMap } from '../../domain/maps/record-map';
-import { type ExpressionLimits, type MapExpression, mapExpression, plainPath } from './map-expression';
+import { type MapExpression, mapExpression, plainPath } from './map-expression';
 import type { MapLine } from './map-file';
+import type { ExpressionLimits } from './step-limits';
 
 /** A map with what it extends, each member by the file that says it last. */
 export interface MapSource {
@@ -17,6 +19,8 @@ export interface MapSource {
 /** An expression for items sees a whole document. */
 const DOCUMENT_LIMITS: ExpressionLimits = { timeout: 60_000, stack: 200_000, sequence: 5_000_000 };
 const REQUIRED = ['externalId', 'name'];
+/** An expression makes a text of any length from an item, which has a limit. */
+const TOO_LONG = `The text has more than ${MAX_LINE_BYTES} characters.`;
 const CONSTANTS: Readonly<Record<string, readonly string[]>> = { type: ASSET_TYPES };
 
 /** Checks a map and compiles its expressions. @throws {@link MapInvalid} with every fault */
@@ -128,6 +132,7 @@ function mapItem(
 /** Null and an empty text are unknown. A whole number is its digits where a text belongs, and no member is a number. */
 function place(record: Record<string, unknown>, [name = '', inner]: readonly string[], value: unknown): void {
   if (value === undefined || value === null || value === '') return;
+  if (typeof value === 'string' && value.length > MAX_LINE_BYTES) throw new Error(TOO_LONG);
   const content = Number.isSafeInteger(value) ? String(value as number) : value;
   if (inner === undefined) {
     record[name] = content;

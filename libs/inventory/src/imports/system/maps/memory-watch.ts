@@ -1,0 +1,22 @@
+import { getHeapStatistics } from 'node:v8';
+
+const MEGABYTE = 1_048_576;
+/** Node ends the whole process, with a trace of its own, when this much is left: its space for young objects. */
+const NEVER_USED = 48 * MEGABYTE;
+/** Shares of the memory of the process. Work ends when so much more is left. */
+const RESERVE = 0.1;
+/** What earlier work left behind may not be collected yet, so work ends only if so much is its own. */
+const LEAST_OWN = 0.1;
+const REMEDY = 'NODE_OPTIONS=--max-old-space-size=8000 gives it 8000.';
+
+/** Notices that one piece of work fills the memory of the process, while there is some left. */
+export class MemoryWatch {
+  private readonly before = getHeapStatistics().used_heap_size;
+
+  /** What a person reads of work that must end, behind its name; null while there is memory. */
+  shortage(): string | null {
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+    if (limit - used > NEVER_USED + limit * RESERVE || used - this.before < limit * LEAST_OWN) return null;
+    return `needs more memory than this process has, ${Math.round((limit - NEVER_USED) / MEGABYTE)} MB. ${REMEDY}`;
+  }
+}

@@ -1,0 +1,43 @@
+import type { JsonataOptions } from 'jsonata';
+import { LinearRegex } from './linear-regex';
+import { MemoryWatch } from './memory-watch';
+
+/** Milliseconds, calls within calls, and values of one list. JSONata counts the groups of `{key: value}` as calls. */
+export interface ExpressionLimits {
+  readonly timeout: number;
+  readonly stack: number;
+  readonly sequence: number;
+}
+
+const READS_BETWEEN_LOOKS = 32;
+
+/** The limits of one expression. JSONata reads them at each step, which is the only place to look at its memory. */
+export class StepLimits implements JsonataOptions {
+  readonly timeout: number;
+  readonly sequence: number;
+  readonly RegexEngine = LinearRegex as unknown as RegExpConstructor;
+  private reads = 0;
+  private memory: MemoryWatch | null = null;
+
+  constructor(private readonly limits: ExpressionLimits) {
+    this.timeout = limits.timeout;
+    this.sequence = limits.sequence;
+  }
+
+  /** Begins an evaluation. */
+  begin(): void {
+    this.reads = 0;
+    this.memory = null;
+  }
+
+  /** @throws when the memory of the process is nearly full */
+  get stack(): number {
+    this.reads += 1;
+    if (this.reads % READS_BETWEEN_LOOKS === 0) {
+      this.memory ??= new MemoryWatch();
+      const shortage = this.memory.shortage();
+      if (shortage !== null) throw new Error(`The expression ${shortage}`);
+    }
+    return this.limits.stack;
+  }
+}
