@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ClientKey, ListedTrust, NewTrust, Trusts } from '#libs/auth/operators';
+import { isUuid } from '#libs/kernel';
 import type { Operator } from '../operator';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
@@ -144,7 +145,7 @@ async function listed(
 }
 
 function parseId(value: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value.toLowerCase();
+  if (isUuid(value)) return value.toLowerCase();
   throw new InvalidArgumentError('The id of a trust is a UUID, as "trust list" shows it.');
 }
 

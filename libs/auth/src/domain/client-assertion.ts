@@ -34,9 +34,14 @@ export function clientNamedBy(assertion: string): string | null {
 }
 
 function membersOf(part = ''): Members | null {
+  const members = jsonOf(Buffer.from(part, 'base64url').toString('utf8'));
+  return typeof members === 'object' && !Array.isArray(members) ? (members as Members | null) : null;
+}
+
+/** Reads JSON of somebody else. Null for any other text. */
+export function jsonOf(text: string): unknown {
   try {
-    const members: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return typeof members === 'object' && !Array.isArray(members) ? (members as Members | null) : null;
+    return JSON.parse(text);
   } catch {
     return null;
   }

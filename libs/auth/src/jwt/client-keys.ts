@@ -1,6 +1,6 @@
 import { type AsymmetricKeyDetails, type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import { z } from 'zod';
-import type { ClientKey } from '../domain/client-assertion';
+import { type ClientKey, jsonOf } from '../domain/client-assertion';
 import { KeySetUnavailable, MOST_ISSUER_KEYS } from '../domain/trusted-issuer';
 
 /** A file that is no public key, or a key that this API does not accept. */
@@ -64,14 +64,6 @@ export async function readIssuerKeys(text: string): Promise<ClientKey[]> {
 export async function thumbprintsOf(keys: readonly ClientKey[]): Promise<string[]> {
   const { calculateJwkThumbprint } = await import('jose');
   return (await Promise.all(keys.map(({ jwk }) => calculateJwkThumbprint({ ...jwk })))).sort();
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 async function readClientKey(key: z.infer<typeof JWK>): Promise<ClientKey> {

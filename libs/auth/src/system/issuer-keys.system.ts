@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { once } from 'node:events';
 import type { Settings } from '#libs/platform/config';
 import { z } from 'zod';
-import type { ClientKey } from '../domain/client-assertion';
+import { type ClientKey, jsonOf } from '../domain/client-assertion';
 import { IssuerKeys, KeySetUnavailable, LARGEST_ISSUER_DOCUMENT, type TrustedIssuer } from '../domain/trusted-issuer';
 import { blockListOf, isGlobal, isIn, isLoopback } from './reachable-addresses';
 
@@ -124,13 +124,5 @@ async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal)
     return Buffer.concat(chunks).toString('utf8');
   } finally {
     request.destroy();
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
