@@ -24,7 +24,7 @@ describe('Row-level security', () => {
     ours = await app.arrange.aWorkspace();
     theirs = await app.arrange.aWorkspace();
     for (const workspace of [ours, theirs]) {
-      await app.arrange.anApplication(workspace);
+      for (let n = 0; n < 2; n += 1) await app.arrange.anApplication(workspace);
       await arrangeEveryResource(app, workspace);
       await app.arrange.change(
         workspace,
@@ -130,6 +130,31 @@ describe('Row-level security', () => {
       await client.query('COMMIT');
       expect([relation, rows.map(({ w }) => w)]).toEqual([relation, [ours]]);
     }
+  });
+
+  it('shows a token request its own client alone, before the workspace is known', async () => {
+    const text = 'SELECT client_id AS id FROM application WHERE workspace_id = $1 ORDER BY client_id LIMIT 1';
+    const { id } = (await app.database.admin.query<{ id: string }>(text, [ours])).rows[0] ?? { id: '' };
+    const ofClients = ['application', 'application_key', 'application_trust', 'used_assertion'];
+    for (const table of await tables()) {
+      const client = clientOf(table);
+      await client.query('BEGIN');
+      await client.query(`SELECT set_config('app.client_id', $1, true)`, [id]);
+      const column = ofClients.includes(table) ? 'client_id' : `'of others'`;
+      const { rows } = await client.query<{ of: string }>(`SELECT ${column} AS of FROM ${table}`);
+      await client.query('COMMIT');
+      expect([table, rows]).toEqual([table, ofClients.includes(table) ? [{ of: id }] : []]);
+    }
+  });
+
+  it('refuses to remember an assertion in another workspace', async () => {
+    const text = 'SELECT client_id AS id FROM application WHERE workspace_id = $1 LIMIT 1';
+    const { id } = (await app.database.admin.query<{ id: string }>(text, [theirs])).rows[0] ?? { id: '' };
+    await api.query('BEGIN');
+    await api.query(`SELECT set_config('app.workspace_id', $1, true)`, [ours]);
+    const remember = `INSERT INTO used_assertion VALUES ($1, $2, 'x', now())`;
+    await expect(api.query(remember, [theirs, id])).rejects.toMatchObject({ code: '42501' });
+    await api.query('ROLLBACK');
   });
 
   it('returns 0 rows for a query without a tenant filter that names a foreign id', async () => {

@@ -1,7 +1,7 @@
 import { KeyObject, generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import { Settings } from '#libs/platform/config';
-import { type CryptoKey, SignJWT, exportJWK, generateKeyPair } from 'jose';
+import { type CryptoKey, SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import { readClientKeys } from './client-keys';
 import { ClientAssertionsJwt } from './client-assertions.jwt';
 
@@ -206,6 +206,23 @@ describe('A check of assertions', () => {
     expect(await check({ sub: 'a', aud: 'other' }, one.privateKey)).toEqual({ fault: 'audience' });
   });
 
+  it('takes trusts in one subject each with its own keys and audience', async () => {
+    const [one, two] = [await aKey('k'), await aKey('k')];
+    const of = { subject: 's', insecure: false };
+    const trusts = [
+      { ...of, id: 'one', audience: null, keys: [one.key] },
+      { ...of, id: 'two', audience: 'other', keys: [two.key] },
+    ];
+    const check = async (aud: string, key: CryptoKey) => {
+      const token = await sign({ iss: ISSUER, sub: 's', aud }, key, { kid: 'k' });
+      return assertions.checkWorkload(token, { issuer: ISSUER, trusts });
+    };
+    expect(await check(BASE, one.privateKey)).toMatchObject({ trust: { id: 'one' } });
+    expect(await check('other', two.privateKey)).toMatchObject({ trust: { id: 'two' } });
+    expect(await check('other', one.privateKey)).toEqual({ fault: 'audience' });
+    expect(await check(BASE, two.privateKey)).toEqual({ fault: 'audience' });
+  });
+
   it('refuses insecure issuers in production, and counts key ids that a trusted issuer does not have', async () => {
     const { privateKey, key } = await aKey('k');
     const token = await sign({ iss: ISSUER, sub: 's' }, privateKey, { kid: 'k' });
@@ -236,6 +253,15 @@ describe('A public key of a client', () => {
     const [ec, of] = [jwkOf('P-256'), rsa(2048)];
     expect(await read({ ...ec, x: padded(ec.x) })).toEqual(await read(ec));
     expect(await read({ ...of, n: padded(of.n), e: padded(of.e, 1) })).toEqual(await read(of));
+  });
+
+  it('has a kid of up to 200 characters, or its thumbprint', async () => {
+    const jwk = jwkOf('P-256');
+    const kid = 'ключ'.repeat(50);
+    expect(await read({ ...jwk, kid })).toMatchObject([{ kid }]);
+    expect(await read(jwk)).toMatchObject([{ kid: await calculateJwkThumbprint(jwk) }]);
+    for (const other of [`${kid}x`, '', 'a\u0000', 'a\n', '\ud800'])
+      await expect(read({ ...jwk, kid: other })).rejects.toThrow('no public JWK');
   });
 
   it('binds its algorithm', async () => {
