@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Database } from '#libs/platform/database';
 import { arrangeEveryResource, type EveryResource } from '../contract/every-resource';
 import { type TestApp, startAppOn } from '../support/start-app';
@@ -176,6 +179,33 @@ describe('The pages of the console', () => {
       expect(shown).toContain('owner: Ines Tanaka');
       expect(shown).toContain('owner: <del>Ines Tanaka</del> → Kenji Singh');
     }
+    expect(history.text.match(/<td data-label="By">The admin<\/td>/g)).toHaveLength(2);
+  });
+
+  it('name the operator and the import that changed an asset', async () => {
+    const { slug, id } = await console.aWorkspace();
+    const browser = await console.signIn(slug, 'viewer');
+    const file = join(mkdtempSync(join(tmpdir(), 'history-')), 'things.ndjson');
+    const imported = async (name: string) => {
+      writeFileSync(file, JSON.stringify({ externalId: 'a', categoryKey: 'CUSTOM', name }));
+      await console.admin('import', file, '--workspace', slug, '--source', 'hr', '--as', 'night job');
+    };
+    await imported('Before');
+    await imported('After');
+    const { rows } = await console.database.admin.query<{ id: string }>(
+      'SELECT public_id AS id FROM asset WHERE workspace_id = $1',
+      [id],
+    );
+    await console.admin('tag-keys', 'create', '--workspace', slug, '--key', 'env');
+    const admin = await console.signIn(slug, 'admin');
+    const path = `/inventory/${rows[0]?.id ?? ''}`;
+    await admin.submit(path, `${path}/tags`, { tags: 'env' });
+    await console.admin('tag-keys', 'delete', '--workspace', slug, '--key', 'env', '--yes', '--as', 'on call');
+
+    const { text } = await browser.get(path);
+
+    const by = [...text.matchAll(/<td data-label="By">([^<]*)</g)].map(([, who]) => who);
+    expect(by).toEqual(['operator (on call)', 'The admin', 'import (night job)', 'import (night job)']);
   });
 
   it('take days as people write them, the last one included', async () => {

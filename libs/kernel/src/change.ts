@@ -23,6 +23,8 @@ export interface HistoryEntry<Item> {
   readonly validTo: Date | null;
   /** Of the change that made it. Null where that is not known. */
   readonly origin: ChangeOrigin | null;
+  /** The operator or "person ID" behind an origin that is no application. Null where that is not known. */
+  readonly who: string | null;
   /** Null while the item was hidden or deleted. */
   readonly item: Item | null;
   /** The state before it in time. Null where there is none, and where the item was hidden or deleted. */

@@ -1,10 +1,9 @@
 import { Controller, Get, NotFoundException, Param, Res } from '@nestjs/common';
 import { ImportRuns } from '#libs/inventory';
 import type { Response } from 'express';
-import { shownName } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
-import { People } from '../typeorm/people';
 import { Access, Me } from './access.decorator';
+import { Names, authorText } from './names';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { Uploads } from './uploads';
@@ -17,7 +16,7 @@ export class ImportsController {
   constructor(
     private readonly runs: ImportRuns,
     private readonly uploads: Uploads,
-    private readonly people: People,
+    private readonly names: Names,
   ) {}
 
   @Get()
@@ -38,8 +37,7 @@ export class ImportsController {
     const found = await this.runs.find(idOf(id), workspaceId);
     if (!found) throw new NotFoundException();
     const { run, errors, warnings } = found;
-    const person = (await this.people.list(workspaceId)).find((one) => run.who === `person ${one.id}`);
-    const who = person ? shownName(person) : run.who;
+    const who = authorText(run.who, await this.names.of(workspaceId));
     sendPage(response, 'import', {
       title: `Import of ${run.source}`,
       run: { ...run, who },

@@ -18,7 +18,7 @@ import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
 import { AssetChanges, type AssetField, FIELDS, OwnerToChoose } from './asset-changes';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage } from './list-query';
-import { Names } from './names';
+import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type FieldErrors, readFields } from './read-fields';
@@ -191,7 +191,7 @@ function typeAlone(sent: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** What a change made of the state before. */
-function toldOf({ validFrom, origin, item, before }: HistoryEntry<Asset>, nameOf: ReadonlyMap<unknown, string>) {
+function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, nameOf: ReadonlyMap<unknown, string>) {
   const changes = TOLD.flatMap((field) => {
     const [old, fresh] = [textOf(before?.[field]), textOf(item?.[field])];
     if (!item || !before || old === fresh) return [];
@@ -199,16 +199,16 @@ function toldOf({ validFrom, origin, item, before }: HistoryEntry<Asset>, nameOf
     return [{ field: 'owner', old: nameOf.get(old) ?? old, fresh: nameOf.get(fresh) ?? fresh }];
   });
   const what = item === null ? 'hidden or deleted' : before === null ? 'visible' : 'changed';
-  return { validFrom, what, changes, origin: originText(origin, nameOf) };
+  return { validFrom, what, changes, by: byText({ origin, who }, nameOf) };
 }
 
-function originText(origin: HistoryEntry<Asset>['origin'], nameOf: ReadonlyMap<unknown, string>): string {
+/** Who made the state, as the audit names them. */
+function byText({ origin, who }: Pick<HistoryEntry<Asset>, 'origin' | 'who'>, nameOf: ReadonlyMap<unknown, string>) {
   if (origin === null) return 'unknown';
-  return origin.type === 'API'
-    ? `application ${nameOf.get(origin.clientId) ?? origin.clientId}`
-    : origin.type === 'IMPORT'
-      ? 'import'
-      : 'console or operator';
+  if (origin.type === 'API') return `application ${nameOf.get(origin.clientId) ?? origin.clientId}`;
+  const author = authorText(who, nameOf);
+  if (origin.type === 'IMPORT') return author === null ? 'import' : `import (${author})`;
+  return author === who ? `operator (${author ?? 'unknown'})` : author;
 }
 
 const textOf = (value: Asset[(typeof TOLD)[number]] | undefined): string =>

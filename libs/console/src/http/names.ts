@@ -15,7 +15,7 @@ export class Names {
   ) {}
 
   /** The names of all people and applications, and of these assets as far as they are visible. */
-  async of(workspaceId: WorkspaceId, assets: readonly unknown[]): Promise<ReadonlyMap<unknown, string>> {
+  async of(workspaceId: WorkspaceId, assets: readonly unknown[] = []): Promise<ReadonlyMap<unknown, string>> {
     const ids = [...new Set(assets)].filter((id): id is string => typeof id === 'string' && isUuid(id)).map(assetId);
     const [people, applications, found] = await Promise.all([
       this.people.list(workspaceId),
@@ -28,4 +28,13 @@ export class Names {
       ...people.map((person) => [person.id, shownName(person)] as const),
     ]);
   }
+}
+
+/** A person who made a change, where records other than the audit name one. */
+const PERSON = /^person ([0-9a-f-]{36})$/;
+
+/** The operator, or the person as pages name one. Null where neither is known. */
+export function authorText(who: string | null, nameOf: ReadonlyMap<unknown, string>): string | null {
+  const [, personId] = PERSON.exec(who ?? '') ?? [];
+  return personId === undefined ? who : (nameOf.get(personId) ?? 'a former person');
 }

@@ -13,7 +13,7 @@ export class FeedRestart {
   async restart(workspaceId: WorkspaceId): Promise<string> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       await manager.query(`SELECT ${NEW_CHANGE_SET_ID}`);
-      const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
+      const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, null);
       await manager.query(text, [...values]);
       const { sequence } = await manager.findOneByOrFail(ChangeHeadRow, { workspace_id: workspaceId });
       await manager.update(ChangeHeadRow, { workspace_id: workspaceId }, { restarted_sequence: sequence });

@@ -59,11 +59,13 @@ export class History {
       .filter((row) => read(row, 'from_change') !== null)
       .map((row) => {
         const validTo = timeOf(read(row, 'valid_to'));
+        const origin = originOf(read(row, 'origin'), read(row, 'client_id'), read(row, 'request_id'));
         return {
           position: `${read(row, 'version_id') ?? ''} ${read(row, 'from_change')}`,
           validFrom: timeOf(read(row, 'valid_from')) as Date,
           validTo,
-          origin: originOf(read(row, 'origin'), read(row, 'client_id'), read(row, 'request_id')),
+          origin,
+          who: origin?.type === 'API' ? null : read(row, 'client_id'),
           item: read(row, 'is_visible') === 't' ? asItWas(toItem(row), validTo) : null,
         };
       });

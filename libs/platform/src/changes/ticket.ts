@@ -23,9 +23,9 @@ const TAKE_TICKET = prepared(
 /**
  * Gives the change set whose id the transaction drew last its place behind all committed ones. It must be the last
  * statement before COMMIT, since the writers of a workspace queue here. The lock lasts until the commit is visible, so
- * whoever sees a set sees every set before it.
+ * whoever sees a set sees every set before it. `who` is the operator or person behind an origin that is no application.
  */
-export function takeTicket(workspaceId: WorkspaceId, origin: ChangeOrigin): BoundStatement {
-  const author = origin.type === 'API' ? [origin.clientId, origin.requestId] : [null, null];
+export function takeTicket(workspaceId: WorkspaceId, origin: ChangeOrigin, who: string | null): BoundStatement {
+  const author = origin.type === 'API' ? [origin.clientId, origin.requestId] : [who, null];
   return bind(TAKE_TICKET, [workspaceId, String(originCode(origin.type)), ...author]);
 }

@@ -94,7 +94,7 @@ ${assetForm('description', 'Description', 'What it is for.', 'Set description')}
 <thead><tr><th scope="col">When</th><th scope="col">By</th><th scope="col">What</th></tr></thead>
 <tbody>
 <% for (const entry of it.history) { %>
-<tr><td><%= it.time(entry.validFrom) %></td><td data-label="By"><%= entry.origin %></td>
+<tr><td><%= it.time(entry.validFrom) %></td><td data-label="By"><%= entry.by %></td>
 <td data-label="What"><% if (entry.changes.length === 0) { %><%= entry.what %><% } %>
 <% for (const { field, old, fresh } of entry.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %></td></tr>
 <% } %>

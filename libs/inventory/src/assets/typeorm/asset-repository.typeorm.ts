@@ -162,9 +162,13 @@ export class AssetRepositoryTypeorm extends AssetRepository {
       statements.push(...updateStatements(workspaceId, changed));
       const changes = changed.flatMap(({ change }) => change ?? []);
       statements.push(this.audit.statement(workspaceId, author, changes));
-      this.database.writeLast({ workspaceId }, takeTicket(workspaceId, originOf(author)));
+      this.database.writeLast({ workspaceId }, takeTicket(workspaceId, originOf(author), this.whoOf(author)));
     }
     if (statements.length > 0) await this.database.write({ workspaceId }, statements);
+  }
+
+  private whoOf(author: ChangeAuthor): string | null {
+    return 'personId' in author ? this.audit.asPerson(author.personId).who : null;
   }
 }
 

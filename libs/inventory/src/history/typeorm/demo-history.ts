@@ -57,7 +57,7 @@ export class DemoHistory {
       for (const statement of MOVE_BACK) {
         await manager.query(statement, statement.includes('$2') ? [workspaceId, timeOf(0)] : [workspaceId]);
       }
-      const { text, values } = takeTicket(workspaceId, { type: 'IMPORT' });
+      const { text, values } = takeTicket(workspaceId, { type: 'IMPORT' }, null);
       for (let day = 1; day < DAYS; day += 1) {
         // At work, and so before the day ends.
         const time = new Date(timeOf(day).getTime() + DAY_MS / 2);

@@ -41,7 +41,7 @@ export class AssetRekey {
         to,
       ]);
       if (asset === undefined) return 'missing';
-      const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
+      const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
       await run(text, values);
       // The externalId of an employee may be an address.
       const changes = asset.is_employee ? { old: null, new: null } : { old: from, new: to };

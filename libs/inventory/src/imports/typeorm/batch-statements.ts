@@ -35,9 +35,9 @@ export const beginBatch = (workspaceId: WorkspaceId): string =>
 /** The change set of the batch. */
 export const DRAW_CHANGE_SET_ID = `SELECT ${NEW_CHANGE_SET_ID} AS id`;
 /** In one query: the ticket holds a lock on which other writers wait. */
-export const commitChanges = (workspaceId: WorkspaceId, changeSetId: string): string => `
+export const commitChanges = (workspaceId: WorkspaceId, changeSetId: string, who: string | null): string => `
   SELECT take_change_ticket(${escapeLiteral(workspaceId)}::uuid, ${escapeLiteral(changeSetId)}::bigint,
-                            ${originCode('IMPORT')}::smallint, NULL, NULL);
+                            ${originCode('IMPORT')}::smallint, ${who === null ? 'NULL' : escapeLiteral(who)}, NULL);
   COMMIT`;
 
 export const COPY_STAGED = `COPY import_staged (${STAGED}) FROM STDIN`;

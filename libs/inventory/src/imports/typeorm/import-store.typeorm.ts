@@ -62,7 +62,7 @@ export class ImportStoreTypeorm extends ImportStore {
       const connections = new StagingConnections(
         pool,
         client,
-        (on) => new StagingConnection(on, workspaceId, source, dryRun),
+        (on) => new StagingConnection(on, workspaceId, source, dryRun, this.audit.who),
       );
       const rekeyed = new RekeyedComputers(connections.first, audit);
       return new ImportSessionTypeorm(connections, settings, tagKeys, rekeyed, sources[0] as SourceBefore, run);

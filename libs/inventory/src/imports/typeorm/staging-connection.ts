@@ -43,6 +43,8 @@ export class StagingConnection {
     readonly source: string,
     /** True writes to the staging tables only, so that nobody waits for a dry run. */
     readonly dryRun: boolean,
+    /** Who imports. */
+    private readonly who: string | null,
   ) {}
 
   async begin(): Promise<void> {
@@ -58,7 +60,8 @@ export class StagingConnection {
 
   /** Takes a ticket if anything changed. */
   async commit(): Promise<void> {
-    await this.client.query(this.hasChanged ? batch.commitChanges(this.workspaceId, this.changeSetId) : 'COMMIT');
+    const { workspaceId, changeSetId, who } = this;
+    await this.client.query(this.hasChanged ? batch.commitChanges(workspaceId, changeSetId, who) : 'COMMIT');
   }
 
   async rollback(): Promise<void> {

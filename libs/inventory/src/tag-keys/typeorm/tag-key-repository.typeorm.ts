@@ -103,7 +103,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
         const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key, ids]);
         // Updates may have taken the key from all of them.
         if (!batch?.assets) return 0;
-        const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
+        const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
         await manager.query(text, [...values]);
         return batch.assets;
       }
