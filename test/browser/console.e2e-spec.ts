@@ -61,6 +61,8 @@ describe('The console in a browser', () => {
 
   it.each([
     ['a desk', 1280, 'light'],
+    ['a desk', 1280, 'dark'],
+    ['a phone', 400, 'light'],
     ['a phone', 400, 'dark'],
   ] as const)('fits %s of %i pixels in %s colours, and axe finds nothing serious', async (_, width, colorScheme) => {
     const context = await browser.newContext({
@@ -85,7 +87,7 @@ describe('The console in a browser', () => {
     for (const path of paths) {
       await page.goto(`${console.origin}${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await keepScreenshot(`console${path.replaceAll('/', '-').slice(0, 15)}-${width}`, page);
+      await keepScreenshot(`console${path.replaceAll('/', '-').slice(0, 15)}-${width}-${colorScheme}`, page);
       expect([path, await faultsOfAccess(page, ['critical', 'serious'])]).toEqual([path, []]);
       expect([path, await widthOverflow(page)]).toEqual([path, 0]);
     }
@@ -93,7 +95,7 @@ describe('The console in a browser', () => {
     await page.getByText('Assets with an owner by day, as a table').click();
     await page.getByRole('region', { name: 'Assets with an owner by day' }).getByRole('row').nth(90).waitFor();
     await page.locator('.charts').first().scrollIntoViewIfNeeded();
-    await keepScreenshot(`console-trends-${width}`, page);
+    await keepScreenshot(`console-trends-${width}-${colorScheme}`, page);
     expect(await faultsOfAccess(page, ['critical', 'serious'])).toEqual([]);
     expect(await widthOverflow(page)).toBe(0);
     expect(complaints).toEqual([]);

@@ -84,19 +84,67 @@ describe('The console changes assets', () => {
 
   it('gives ticked assets an owner and a classification, all or nothing', async () => {
     const assets = await Promise.all([1, 2, 3].map(() => api.arrange.anAsset(ours.id)));
-    const page = (await admin.get('/inventory')).fields('/inventory/ticked/owner');
-    const ticked = [...Object.entries({ ...page, filters: 'hasOwner=false' }), ...assets.map(({ id }) => ['ids', id])];
+    const action = '/inventory/ticked/owner?hasOwner=false';
+    const page = (await admin.get('/inventory?hasOwner=false')).fields(action);
+    const ticked = [...Object.entries(page), ...assets.map(({ id }) => ['ids', id])];
 
-    const given = await admin.post('/inventory/ticked/owner', [...ticked, ['owner', 'ada@example.com']]);
+    const given = await admin.post(action, [...ticked, ['owner', 'ada@example.com']]);
     const classified = await admin.post('/inventory/ticked/classification', [...ticked, ['classification', 'PUBLIC']]);
-    const none = await admin.post('/inventory/ticked/owner', { ...page, owner: 'ada@example.com' });
-    const employees = await admin.post('/inventory/ticked/owner', [...ticked, ['ids', employee.id], ['owner', '']]);
+    const employees = await admin.post(action, [...ticked, ['ids', employee.id], ['owner', 'ada@example.com']]);
 
     expect([given.status, given.headers.get('location')]).toEqual([303, '/inventory?hasOwner=false']);
-    expect([classified.status, none.status, employees.status]).toEqual([303, 400, 403]);
+    expect([classified.status, employees.status]).toEqual([303, 403]);
     for (const { id } of assets) {
       expect(await read(id)).toMatchObject({ ownerId: employee.id, ownerSource: 'MANUAL', classification: 'PUBLIC' });
     }
+  });
+
+  it('tells once what became of ticked assets, from no address and to nobody else', async () => {
+    const assets = await Promise.all([1, 2].map(() => api.arrange.anAsset(ours.id)));
+    const page = (await admin.get('/inventory')).fields('/inventory/ticked/owner');
+    const gone = '00000000-0000-4000-8000-000000000000';
+    const ticked = [...Object.entries(page), ...[...assets.map(({ id }) => id), gone].map((id) => ['ids', id])];
+    const notice = async (browser = admin, path = '/inventory') =>
+      /<p class="notice" role="status">([^<]*)</.exec((await browser.get(path)).text)?.[1];
+
+    await admin.post('/inventory/ticked/owner', [...ticked, ['owner', 'ada@example.com']]);
+    const { console_notice: left = '' } = admin.cookies;
+    expect(await notice()).toBe('2 assets have the owner Ada Okafor now. 1 was not there any more.');
+    expect(await notice()).toBeUndefined();
+    await admin.post('/inventory/ticked/classification', [...ticked.slice(0, -1), ['classification', 'PUBLIC']]);
+    expect(await notice()).toBe('2 assets have the classification PUBLIC now.');
+
+    const other = await console.signIn(ours.slug, 'admin');
+    for (const forged of [left, `${Buffer.from('Pay here').toString('base64url')}.${left.split('.')[1] ?? ''}`, 'x']) {
+      other.cookies = { ...other.cookies, console_notice: forged };
+      expect(await notice(other)).toBeUndefined();
+    }
+    expect(await notice(other, '/inventory?notice=Pay+here')).toBeUndefined();
+  });
+
+  it('shows what is wrong with a change of ticked assets beside its field, and keeps the ticks', async () => {
+    const { id } = await api.arrange.anAsset(ours.id, { name: 'Ticked' });
+    const action = '/inventory/ticked/owner?name=Ticked';
+    const page = (await admin.get('/inventory?name=Ticked')).fields(action);
+    const send = (fields: string[][]) => admin.post(action, [...Object.entries(page), ...fields]);
+
+    const [none, nobody, empty] = [
+      await send([['owner', 'ada@example.com']]),
+      await send([['ids', id], ['owner', 'nobody']]), // prettier-ignore
+      await send([['ids', id], ['owner', '']]), // prettier-ignore
+    ];
+
+    expect([none.status, nobody.status, empty.status]).toEqual([400, 400, 400]);
+    expect(none.text).toContain('Tick 1 to 100 assets first.');
+    expect(none.text).toMatch(/id="owner" [^>]*value="ada@example.com"/);
+    expect(nobody.text).toMatch(/id="owner" [^>]*value="nobody"[^>]* aria-describedby="owner-error"/);
+    expect(nobody.text).toContain('No employee has this in the name or e-mail address.');
+    for (const { text } of [nobody, empty]) {
+      expect(text).toContain(`name="ids" value="${id}" checked`);
+      expect(text).toContain('1 assets.');
+      expect(text).toContain('id="owner-error"');
+    }
+    expect(await eventsOf(id)).toEqual([]);
   });
 
   describe('by a part of a name or e-mail address', () => {
@@ -154,15 +202,11 @@ describe('The console changes assets', () => {
 
     it('gives ticked assets the chosen one', async () => {
       const assets = await Promise.all([1, 2].map(() => api.arrange.anAsset(ours.id)));
-      const action = '/inventory/ticked/owner';
-      const page = (await admin.get('/inventory')).fields(action);
+      const action = '/inventory/ticked/owner?name=x';
+      const page = (await admin.get('/inventory')).fields('/inventory/ticked/owner');
       const ids = assets.map(({ id }) => ['ids', id]);
 
-      const shown = await admin.post(action, [
-        ...Object.entries({ ...page, filters: 'name=x' }),
-        ...ids,
-        ['owner', 'hopper'],
-      ]);
+      const shown = await admin.post(action, [...Object.entries(page), ...ids, ['owner', 'hopper']]);
       const [chosen] = radios(shown);
       const kept = [...shown.text.matchAll(/name="ids" value="([^"]*)"/g)]
         .slice(0, 2)
@@ -247,7 +291,14 @@ describe('The console changes assets', () => {
       ];
       expect([field, statuses]).toEqual([field, [403, 404, 403, 404]]);
     }
-    expect((await viewer.post('/inventory/ticked/owner', { ...ofViewer, ids: id })).status).toBe(403);
+    const ticked = { ids: id, ownerId: employee.id, classification: 'PUBLIC' };
+    const statuses = [
+      (await viewer.post('/inventory/ticked/owner', { ...ofViewer, ...ticked })).status,
+      (await stranger.post('/inventory/ticked/owner', { ...ofStranger, ...ticked })).status,
+      (await stranger.post('/inventory/ticked/classification', { ...ofStranger, ...ticked })).status,
+    ];
+    expect(statuses).toEqual([403, 400, 303]);
+    expect((await stranger.get('/inventory')).text).toContain('0 assets have the classification PUBLIC now. 1 was not');
     expect(await eventsOf(id)).toEqual([]);
   });
 });

@@ -21,6 +21,7 @@ import { FilesController } from './http/files.controller';
 import { ImportsController } from './http/imports.controller';
 import { InventoryController } from './http/inventory.controller';
 import { Names } from './http/names';
+import { Notices } from './http/notices';
 import { OverviewController } from './http/overview.controller';
 import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
@@ -58,6 +59,7 @@ import { Sessions } from './typeorm/sessions';
     Sessions,
     Coverage,
     Names,
+    Notices,
     Uploads,
     UploadFiles,
     {

@@ -5,7 +5,6 @@ import type { Role } from './person';
 export interface SignedIn {
   readonly workspaceId: WorkspaceId;
   readonly workspaceName: string;
-  readonly workspaceSlug: string;
   readonly personId: string;
   readonly personName: string;
   readonly role: Role;

@@ -17,16 +17,6 @@ export const SCOPE_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
   SCOPES.map((scope) => [scope, TEXTS[scope] ?? '']),
 );
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Errors beside the fields of a form, and what was typed. */
-export interface Refused {
-  readonly errors: FieldErrors;
-  readonly typed: Fields;
-}
-
-export const shown = (refused: Refused | undefined) => ({ errors: refused?.errors ?? {}, typed: refused?.typed ?? {} });
-
 /** Reads limits as people write them, such as 20/40. */
 export function readLimits(
   fields: LimitsDto,

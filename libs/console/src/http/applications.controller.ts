@@ -18,9 +18,9 @@ import {
   ScopesDto,
 } from './application.dto';
 import { idOf } from './path-id';
-import { type Refused, SCOPE_TEXTS, readLimits, refusalAt, shown, trustFaults } from './application-form';
+import { SCOPE_TEXTS, readLimits, refusalAt, trustFaults } from './application-form';
 import { sendPage } from './page';
-import { type FieldErrors, readFields } from './read-fields';
+import { type FieldErrors, type Refused, readFields, shown } from './read-fields';
 
 /** Anything else leads nowhere, and Postgres takes no NUL. */
 const CLIENT_ID = /^[\w-]{1,64}$/;

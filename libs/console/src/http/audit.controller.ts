@@ -1,14 +1,13 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs/audit';
-import { Clock, DomainError } from '#libs/kernel';
+import { Clock, DomainError, type WorkspaceId } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Access, Me } from './access.decorator';
 import { Downloads } from './downloads';
-import { downloadAddress, listQuery, nextPage } from './list-query';
+import { asInstant, downloadAddress, listQuery, nextPage, sendList } from './list-query';
 import { Names } from './names';
-import { sendPage } from './page';
 
 const RESOURCE = 'audit-events';
 const PAGE_SIZE = 100;
@@ -30,8 +29,30 @@ export class AuditController {
 
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
+    await sendList(request, response, 'audit', { title: 'Audit', actions: ACTIONS }, async () => {
+      const query = await listQuery(AuditEventQueryDto, request, response, wholeDays);
+      return query && this.read(workspaceId, query, request, response);
+    });
+  }
+
+  @Get('download')
+  async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
     const query = await listQuery(AuditEventQueryDto, request, response, wholeDays);
     if (!query) return;
+    const { start, filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
+    await this.downloads.send(me, response, {
+      ...{ name: 'audit-events.ndjson', mediaType: 'application/x-ndjson', head: '' },
+      target: { type: 'AUDIT', id: RESOURCE },
+      reader: async ({ size, after }) => {
+        const from = after === null ? start : ({ kind: 'position', position: after } as const);
+        const { changes, position, hasMore } = await this.published.read(me.workspaceId, filters, from, size);
+        return { items: changes, lastPosition: position, endPosition: hasMore ? position : null, totalCount: 0 };
+      },
+      line: (event) => `${JSON.stringify(event)}\n`,
+    });
+  }
+
+  private async read(workspaceId: WorkspaceId, query: AuditEventQueryDto, request: Request, response: Response) {
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const since = new Date(this.clock.now() - DAYS * DAY_MS);
     const from = start.kind === 'beginning' ? ({ kind: 'since', since } as const) : start;
@@ -53,15 +74,8 @@ export class AuditController {
       ...changes.filter(isOfOwner).flatMap((change) => [change.old, change.new]),
     ]);
     const nameOf = await this.names.of(workspaceId, assets);
-    sendPage(response, 'audit', {
-      ...{
-        title: 'Audit',
-        typed: request.query,
-        actions: ACTIONS,
-        checkpoint,
-        waiting,
-        since: from.kind === 'since' ? from.since : null,
-      },
+    return {
+      ...{ checkpoint, waiting, since: from.kind === 'since' ? from.since : null },
       download: downloadAddress(request),
       next: nextPage(request, page.hasMore ? envelope.resumeCursor : null),
       // The newest first: whoever looks wants to know what happened lately.
@@ -75,36 +89,12 @@ export class AuditController {
           new: valueText(change.new, nameOf),
         })),
       })),
-    });
-  }
-
-  @Get('download')
-  async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(AuditEventQueryDto, request, response, wholeDays);
-    if (!query) return;
-    const { start, filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
-    await this.downloads.send(me, response, {
-      ...{ name: 'audit-events.ndjson', mediaType: 'application/x-ndjson', head: '' },
-      target: { type: 'AUDIT', id: RESOURCE },
-      reader: async ({ size, after }) => {
-        const from = after === null ? start : ({ kind: 'position', position: after } as const);
-        const { changes, position, hasMore } = await this.published.read(me.workspaceId, filters, from, size);
-        return { items: changes, lastPosition: position, endPosition: hasMore ? position : null, totalCount: 0 };
-      },
-      line: (event) => `${JSON.stringify(event)}\n`,
-    });
+    };
   }
 }
 
-/** A browser's field of a day sends no time. The last day counts too. */
-function wholeDays(sent: Record<string, unknown>): Record<string, unknown> {
-  const at = (name: string, days: number) => {
-    const day = sent[name];
-    const isDay = typeof day === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day));
-    return isDay ? { [name]: new Date(Date.parse(day) + days * DAY_MS).toISOString() } : {};
-  };
-  return { ...sent, ...at('since', 0), ...at('until', 1) };
-}
+/** The last day counts too. */
+const wholeDays = (sent: Record<string, unknown>) => asInstant(asInstant(sent, 'since'), 'until', 1);
 
 const isOfOwner = ({ field }: { readonly field: string }): boolean => field === 'ownerId';
 

@@ -5,6 +5,8 @@ import type { Request, Response } from 'express';
 /** Lax, because a Strict cookie is not sent after the issuer's redirect. */
 const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
+type Name = 'session' | 'sign_in' | 'notice';
+
 /** The cookies of the console. On https a browser takes them from this host only. */
 @Injectable()
 export class Cookies {
@@ -14,23 +16,23 @@ export class Cookies {
     this.secure = settings.console.url.startsWith('https:');
   }
 
-  read({ headers }: Request, name: 'session' | 'sign_in'): string | null {
+  read({ headers }: Request, name: Name): string | null {
     const wanted = `${this.nameOf(name)}=`;
     const found = (headers.cookie ?? '').split('; ').filter((pair) => pair.startsWith(wanted));
     // Two of them: somebody else set one.
     return found.length === 1 ? (found[0] as string).slice(wanted.length) : null;
   }
 
-  set(response: Response, name: 'session' | 'sign_in', value: string, maxAgeMs?: number): void {
+  set(response: Response, name: Name, value: string, maxAgeMs?: number): void {
     const life = maxAgeMs === undefined ? {} : { maxAge: maxAgeMs };
     response.cookie(this.nameOf(name), value, { ...OPTIONS, secure: this.secure, ...life });
   }
 
-  clear(response: Response, name: 'session' | 'sign_in'): void {
+  clear(response: Response, name: Name): void {
     response.clearCookie(this.nameOf(name), { ...OPTIONS, secure: this.secure });
   }
 
-  private nameOf(name: string): string {
+  private nameOf(name: Name): string {
     return `${this.secure ? '__Host-' : ''}console_${name}`;
   }
 }

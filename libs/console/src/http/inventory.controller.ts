@@ -1,4 +1,4 @@
-import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
 import {
   ASSET_CATEGORIES,
   ASSET_TYPES,
@@ -8,20 +8,21 @@ import {
   CLASSIFICATIONS,
   categoryOf,
 } from '#libs/inventory';
-import { type AssetId, type HistoryEntry, ValidationFailed, newestOf } from '#libs/kernel';
+import { type AssetId, type HistoryEntry, ValidationFailed, cutAt, newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { csvLine } from '../domain/csv';
 import { Access, Me } from './access.decorator';
 import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
-import { AssetChanges, type AssetField, FIELDS, OwnerToChoose } from './asset-changes';
+import { AssetChanges, type AssetField, FIELDS, OwnerToChoose, type TickedChange } from './asset-changes';
 import { Downloads } from './downloads';
-import { downloadAddress, listQuery, nextPage } from './list-query';
+import { downloadAddress, listQuery, nextPage, queryText, sendList } from './list-query';
 import { Names, authorText } from './names';
+import { Notices } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
-import { type FieldErrors, readFields } from './read-fields';
+import { type FieldErrors, type Refused, readFields, shown } from './read-fields';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -29,6 +30,8 @@ const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
 const PAGE_SIZE = 100;
 const HISTORY = 50;
+/** Characters of an owner's name in a notice, which a cookie carries. */
+const NOTICED = 200;
 const COLUMNS = [
   ...['id', 'name', 'type', 'classification', 'description', 'owner', 'ownerEmail', 'ownerSource', 'tags', 'source'],
   ...['externalId', 'accountId', 'region', 'serialNumber', 'operatingSystem', 'osVersion', 'email', 'createdAt'],
@@ -46,24 +49,12 @@ export class InventoryController {
     private readonly downloads: Downloads,
     private readonly changes: AssetChanges,
     private readonly names: Names,
+    private readonly notices: Notices,
   ) {}
 
   @Get()
-  async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(AssetQueryDto, request, response, typeAlone);
-    if (!query) return;
-    const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, {
-      defaultSize: PAGE_SIZE,
-    });
-    const found = await this.assets.list(newestOf(workspaceId), filters, page, 'owner');
-    const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
-    response.removeHeader('Link');
-    sendPage(response, 'inventory', {
-      ...{ title: 'Inventory', assets: found.items, totalCount, typed: texts, next: nextPage(request, endCursor) },
-      download: downloadAddress(request),
-      filters: new URLSearchParams(request.query as Record<string, string>).toString(),
-      ...{ categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
-    });
+  async list(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.showList(me, request, response);
   }
 
   @Get('download')
@@ -104,17 +95,22 @@ export class InventoryController {
     const wanted = ['owner', 'classification'].find((one) => one === field) as AssetField | undefined;
     if (!wanted) throw new NotFoundException();
     const { fields, errors } = await readFields(TickedAssetsDto, body);
-    if (errors)
-      throw new BadRequestException(errors['ids'] ? 'Tick 1 to 100 assets.' : Object.values(errors).join(' '));
-    const filters = typeof body['filters'] === 'string' ? new URLSearchParams(body['filters']).toString() : '';
-    try {
-      await this.changes.updateMany(me, fields.ids, wanted, fields, request.context.requestId);
-    } catch (error) {
-      if (!(error instanceof OwnerToChoose)) throw error;
-      const what = `${fields.ids.length} ticked assets`;
-      return sendChoice(response, error, what, { action: '/inventory/ticked/owner', ids: fields.ids, filters });
+    const refuse = (reasons: FieldErrors) => this.showList(me, request, response, { errors: reasons, typed: body });
+    if (errors) return refuse(errors['ids'] === undefined ? errors : { ids: 'Tick 1 to 100 assets first.' });
+    if (wanted === 'owner' && fields.owner === undefined && fields.ownerId === undefined) {
+      return refuse({ owner: 'Write a part of the name or e-mail address.' });
     }
-    response.redirect(303, `/inventory${filters === '' ? '' : `?${filters}`}`);
+    const back = queryText(request);
+    try {
+      const done = await this.changes.updateMany(me, fields.ids, wanted, fields, request.context.requestId);
+      this.notices.leave(me, response, await this.noticeOf(me, done));
+    } catch (error) {
+      if (error instanceof ValidationFailed) return refuse({ [wanted]: error.detail });
+      if (!(error instanceof OwnerToChoose)) throw error;
+      const form = { action: `/inventory/ticked/owner${back}`, ids: fields.ids };
+      return sendChoice(response, error, `${fields.ids.length} ticked assets`, form);
+    }
+    response.redirect(303, `/inventory${back}`);
   }
 
   @Get(':id')
@@ -140,21 +136,50 @@ export class InventoryController {
     } catch (error) {
       if (error instanceof OwnerToChoose) {
         const { name } = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});
-        return sendChoice(response, error, name, { action: `/inventory/${idOf(id)}/owner`, ids: [], filters: '' });
+        return sendChoice(response, error, name, { action: `/inventory/${idOf(id)}/owner`, ids: [] });
       }
       if (!(error instanceof ValidationFailed)) throw error;
-      const reason = error.faults.map(({ detail }) => detail).join(' ');
-      return this.showOne(me, idOf(id), response, { errors: { [wanted]: reason }, typed: body });
+      return this.showOne(me, idOf(id), response, { errors: { [wanted]: error.detail }, typed: body });
     }
     response.redirect(303, `/inventory/${id}`);
   }
 
-  private async showOne(
-    { workspaceId }: SignedIn,
-    id: AssetId,
-    response: Response,
-    refused?: { readonly errors: FieldErrors; readonly typed: Fields },
-  ): Promise<void> {
+  /** Says what became of ticked assets. */
+  private async noticeOf({ workspaceId }: SignedIn, { updated, failures, patch }: TickedChange): Promise<string> {
+    const have = `${updated} ${updated === 1 ? 'asset has' : 'assets have'}`;
+    const { length: lost } = failures;
+    const gone = lost === 0 ? '' : ` ${lost} ${lost === 1 ? 'was' : 'were'} not there any more.`;
+    const { ownerId, classification } = patch;
+    if (!ownerId) return `${have} the classification ${classification ?? 'UNKNOWN'} now.${gone}`;
+    const owner = (await this.names.of(workspaceId, [ownerId])).get(ownerId) ?? ownerId;
+    return `${have} the owner ${cutAt(owner, NOTICED)} now.${gone}`;
+  }
+
+  /** The list as the query filters it. Where a form below it was refused, with the reasons and what was typed. */
+  private async showList(me: SignedIn, request: Request, response: Response, refused?: Refused): Promise<void> {
+    const { workspaceId } = me;
+    const content = {
+      ...{ title: 'Inventory', categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
+      ...{ ticked: shown(refused), query: queryText(request), notice: this.notices.take(me, request, response) },
+    };
+    const read = async () => {
+      const query = await listQuery(AssetQueryDto, request, response, typeAlone);
+      if (!query) return null;
+      const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, {
+        defaultSize: PAGE_SIZE,
+      });
+      const found = await this.assets.list(newestOf(workspaceId), filters, page, 'owner');
+      const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
+      response.removeHeader('Link');
+      return {
+        ...{ assets: found.items, totalCount, typed: texts },
+        ...{ next: nextPage(request, endCursor), download: downloadAddress(request) },
+      };
+    };
+    await sendList(request, response, 'inventory', content, read, refused ? 400 : 200);
+  }
+
+  private async showOne({ workspaceId }: SignedIn, id: AssetId, response: Response, refused?: Refused): Promise<void> {
     const scope = newestOf(workspaceId);
     const [asset, history] = await Promise.all([
       this.assets.get(scope, id, { expand: 'owner' }),
@@ -219,7 +244,7 @@ function sendChoice(
   response: Response,
   { text, matches, more, partly }: OwnerToChoose,
   what: string,
-  form: { readonly action: string; readonly ids: readonly AssetId[]; readonly filters: string },
+  form: { readonly action: string; readonly ids: readonly AssetId[] },
 ): void {
   sendPage(response, 'chooseOwner', { title: `Owner of ${what}`, text, matches, more, partly, form });
 }

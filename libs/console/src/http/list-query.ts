@@ -1,6 +1,11 @@
+import { DomainError } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
+import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
+import { type PageContent, sendPage } from './page';
+import { errorsOf } from './read-fields';
 
+const DAY_MS = 86_400_000;
 const pipe = new InputPipe();
 
 /**
@@ -18,17 +23,41 @@ export async function listQuery<Query extends object>(
   const plain = sent.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const);
   const given = plain.filter(([, value]) => value !== '');
   if (given.length === sent.length && sent.every(([, value]) => !Array.isArray(value))) {
-    return (await pipe.transform(read({ ...request.query }), { type: 'query', metatype: dto })) as Query;
+    const query = (await pipe.transform(read({ ...request.query }), { type: 'query', metatype: dto })) as Query;
+    refuseInstantOfPage(query);
+    return query;
   }
-  response.redirect(303, addressOf(request, given));
+  response.redirect(303, request.path + textOf(given));
   return null;
+}
+
+/**
+ * Shows a list, which `read` finds; null where that has sent a response. What is wrong with the query stands beside its
+ * field, or above the list where it has none, and what was typed stays.
+ */
+export async function sendList(
+  request: Request,
+  response: Response,
+  view: 'inventory' | 'computers' | 'audit',
+  content: PageContent,
+  read: () => Promise<object | null>,
+  status = 200,
+): Promise<void> {
+  const typed = request.query;
+  try {
+    const found = await read();
+    if (found) sendPage(response, view, { typed, ...content, ...found }, status);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.faults.length === 0) throw error;
+    sendPage(response, view, { typed, ...content, errors: errorsOf(error) }, 400);
+  }
 }
 
 /** The address of the next page. Null on the last one. */
 export function nextPage(request: Request, cursor: string | null): string | null {
   if (cursor === null) return null;
   const kept = Object.entries(request.query as Record<string, string>).filter(([name]) => name !== 'since');
-  return addressOf(request, [...kept.filter(([name]) => name !== 'pageCursor'), ['pageCursor', cursor]]);
+  return listOf(request) + textOf([...kept.filter(([name]) => name !== 'pageCursor'), ['pageCursor', cursor]]);
 }
 
 /** The address of the list as a file, as filtered. */
@@ -36,10 +65,23 @@ export function downloadAddress(request: Request): string {
   const filters = Object.entries(request.query as Record<string, string>).filter(
     ([name]) => !['pageCursor', 'pageSize'].includes(name),
   );
-  return addressOf({ path: `${request.path}/download` }, filters);
+  return `${listOf(request)}/download${textOf(filters)}`;
 }
 
-function addressOf({ path }: Pick<Request, 'path'>, parameters: readonly (readonly [string, string])[]): string {
-  const query = new URLSearchParams(Object.fromEntries(parameters)).toString();
-  return query === '' ? path : `${path}?${query}`;
+/** The query of the list, to come back to it. */
+export const queryText = ({ query }: Request): string => textOf(Object.entries(query as Record<string, string>));
+
+/** A browser's field of a day sends no time: the day begins, or begins so many days later. */
+export function asInstant(sent: Record<string, unknown>, name: string, daysLater = 0): Record<string, unknown> {
+  const day = sent[name];
+  const isDay = typeof day === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day));
+  return isDay ? { ...sent, [name]: new Date(Date.parse(day) + daysLater * DAY_MS).toISOString() } : sent;
+}
+
+/** A form below the list brings its query along. */
+const listOf = ({ path }: Request): string => `/${path.split('/')[1] ?? ''}`;
+
+function textOf(parameters: readonly (readonly [string, string])[]): string {
+  const text = new URLSearchParams(Object.fromEntries(parameters)).toString();
+  return text === '' ? '' : `?${text}`;
 }

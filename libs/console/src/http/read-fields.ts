@@ -1,8 +1,16 @@
-import { ValidationFailed } from '#libs/kernel';
+import { type DomainError, ValidationFailed } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 
 /** What was wrong with each field, for people, by the field's name. */
 export type FieldErrors = Readonly<Record<string, string>>;
+
+/** Errors beside the fields of a form, and what was typed. */
+export interface Refused {
+  readonly errors: FieldErrors;
+  readonly typed: Readonly<Record<string, unknown>>;
+}
+
+export const shown = (refused: Refused | undefined): Refused => refused ?? { errors: {}, typed: {} };
 
 const pipe = new InputPipe();
 
@@ -30,12 +38,11 @@ const asTexts = (body: unknown): Record<string, string> =>
       .filter(([, value]) => value !== ''),
   );
 
-/** The errors of fields, as a form shows them. */
-export function errorsOf({ faults }: ValidationFailed): FieldErrors {
-  return Object.fromEntries(
-    faults.map(({ parameter, pointer, detail }) => {
-      const field = parameter ?? pointer?.split('/').find((step) => step !== '') ?? '';
-      return [field, detail.replace(/^\S+ (must|is|has)/, (_, verb: string) => `This field ${verb}`)];
-    }),
+/** The errors by field. */
+export const errorsOf = ({ faults }: DomainError): FieldErrors =>
+  Object.fromEntries(
+    faults.map(({ parameter, pointer, detail }) => [
+      parameter ?? pointer?.split('/').find((step) => step !== '') ?? '',
+      detail,
+    ]),
   );
-}

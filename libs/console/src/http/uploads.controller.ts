@@ -17,7 +17,7 @@ import type { SignedIn } from '../domain/signed-in';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Me } from './access.decorator';
 import { sendPage } from './page';
-import { type FieldErrors, readFields } from './read-fields';
+import { type FieldErrors, type Refused, readFields } from './read-fields';
 import { MISSING, UploadDto } from './upload.dto';
 import { type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
 
@@ -148,7 +148,7 @@ export class UploadsController {
     return { options: { ...options, map: map === undefined ? null : this.library.load(map) }, errors: null };
   }
 
-  private showForm(response: Response, refused?: { readonly errors: FieldErrors; readonly typed: Fields }): void {
+  private showForm(response: Response, refused?: Refused): void {
     const { errors = {}, typed = { missing: 'keep' } } = refused ?? {};
     const choices = { maps: this.maps, formats: FORMATS, missings: MISSING };
     sendPage(response, 'uploadForm', { title: 'Import a file', errors, typed, ...choices }, refused ? 400 : 200);

@@ -20,7 +20,7 @@ const FIND = prepared(
      UPDATE console_session SET used_at = now()
       WHERE workspace_id = $1 AND digest = decode($2, 'hex')
         AND EXISTS (SELECT FROM live WHERE live.used_at < now() - interval '1 minute'))
-   SELECT person.id, person.name, person.role, workspace.name, workspace.slug
+   SELECT person.id, person.name, person.role, workspace.name
      FROM live JOIN person ON person.workspace_id = $1 AND person.id = live.person_id
                JOIN workspace ON workspace.id = $1
     WHERE person.removed_at IS NULL`,
@@ -86,8 +86,8 @@ export class Sessions {
     const find = bind(FIND, [workspaceId, digestOf(secret).toString('hex')]);
     const [[row] = []] = await this.database.run({ workspaceId }, [find], { patienceMs: READ_PATIENCE_MS });
     if (!row) return null;
-    const [personId, personName, role, workspaceName, workspaceSlug] = row as [string, string, Role, string, string];
-    return { workspaceId, workspaceName, workspaceSlug, personId, personName, role, secret };
+    const [personId, personName, role, workspaceName] = row as [string, string, Role, string];
+    return { workspaceId, workspaceName, personId, personName, role, secret };
   }
 
   async end({ workspaceId, secret }: Cookie): Promise<void> {

@@ -55,7 +55,11 @@ export class Paging {
     const texts = canonical(filtersOf(req.query as Texts, others), query);
     if (pageCursor === undefined) return { page: { size, after: null }, filters: filtersOf(query, others), texts };
     const opened = this.open(workspaceId, resource, pageCursor, texts);
-    const filters = filtersOf(fromTexts(query.constructor as Dto<Query>, opened.filters), others);
+    const filters = {
+      ...filtersOf(fromTexts(query.constructor as Dto<Query>, opened.filters), others),
+      // The caller may read more texts than the list does.
+      ...filtersOf(query, others),
+    };
     return { page: { size, after: opened.after }, filters, texts: opened.filters };
   }
 

@@ -1,6 +1,6 @@
 /** A control with its label, and beside it why it was refused. */
 export const field = (name: string, label: string, hint: string, control: string): string =>
-  `<div class="field"><label for="${name}">${label} <span class="hint">${hint}</span></label>
+  `<div class="field"><label for="${name}">${label}${hint && ` <span class="hint">${hint}</span>`}</label>
 ${control}
 <%~ include('@error', { ...it, name: '${name}' }) %></div>`;
 

@@ -24,13 +24,14 @@ export const FRAME = {
 <% } %>
 <main id="main"<% if (!it.frame) { %> class="narrow"<% } %>>
 <h1><%= it.title %></h1>
+<% if (it.notice) { %><p class="notice" role="status"><%= it.notice %></p><% } %>
 <%~ it.body %>
 </main>
 </body>
 </html>`,
   fields: `<input type="hidden" name="csrf" value="<%= it.frame.fields.csrf %>"><input type="hidden" name="workspace" value="<%= it.frame.fields.workspace %>">`,
-  error: `<% if (it.errors[it.name]) { %><p class="error" id="<%= it.name %>-error"><%= it.errors[it.name] %></p><% } %>`,
-  invalid: `<% if (it.errors[it.name]) { %> aria-invalid="true" aria-describedby="<%= it.name %>-error"<% } %>`,
+  error: `<% const reason = it.errors[it.name]; if (reason) { %><p class="error" id="<%= it.name %>-error"><%= reason.startsWith(it.name + ' ') ? 'This field' + reason.slice(it.name.length) : reason %></p><% } %>`,
+  invalid: `<% if (it.errors[it.name]) { %> aria-invalid="true" aria-describedby="<%= it.name %>-error" autofocus<% } %>`,
 } as const;
 
 export const REFUSAL = `<% layout('@frame') %>

@@ -2,37 +2,60 @@ import { attributes, field } from './field';
 
 const NEXT = `<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Next page</a></p><% } %>`;
 
-const option = `<option value="<%= value %>"<% if (it.typed[name] === value) { %> selected<% } %>><%= label %></option>`;
+/** A value that is no choice stays, beside its reason. */
+const select = (name: string, label: string, options: string): string => {
+  const choices = `<% for (const [value, label] of ${options}) { %><option value="<%= value %>"<% if (it.typed.${name} === value) { %> selected<% } %>><%= label %></option><% } %>`;
+  const typed = `<% if (it.errors.${name}) { %><option selected><%= it.typed.${name} %></option><% } %>`;
+  return field(name, label, '', `<select ${attributes(name)}>${choices}${typed}</select>`);
+};
 
-const select = (name: string, label: string, options: string): string => `<p><label for="${name}">${label}</label><br>
-<select id="${name}" name="${name}"><% { const name = '${name}'; for (const [value, label] of ${options}) { %>${option}<% } } %></select></p>`;
+const text = (name: string, label: string, more = ''): string =>
+  field(name, label, '', `<input ${attributes(name)} value="<%= it.typed.${name} %>"${more}>`);
 
-const text = (name: string, label: string, type = 'text'): string =>
-  `<p><label for="${name}">${label}</label><br><input id="${name}" name="${name}" type="${type}" value="<%= ${type === 'date' ? `(it.typed['${name}'] ?? '').slice(0, 10)` : `it.typed['${name}']`} %>"></p>`;
+const day = (name: string, label: string): string =>
+  field(
+    name,
+    label,
+    '',
+    `<input ${attributes(name)} type="date" value="<%= (it.typed.${name} ?? '').slice(0, 10) %>">`,
+  );
+
+/** The form of a list. What is wrong with a parameter that has no field stands below it, above the list. */
+const filters = (path: string, fields: string): string => {
+  const names = [...fields.matchAll(/ name="(\w+)"/g)].map(([, name]) => name);
+  return `<form method="get" action="${path}" class="filters">
+${fields}
+<p><button>Filter</button></p>
+</form>
+<% for (const [name, reason] of Object.entries(it.errors)) { if (!${JSON.stringify(names)}.includes(name)) { %><p class="notice bad"><%= reason %></p><% } } %>`;
+};
 
 const OWNER = `<% if (one.type === 'EMPLOYEE') { %><% } else if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
 
 export const INVENTORY = `<% layout('@frame') %>
-<form method="get" action="/inventory" class="filters">
-${select('categoryKey', 'Category', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
+${filters(
+  '/inventory',
+  `${select('categoryKey', 'Category', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
 ${select('subKey', 'Type', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
 ${select('hasOwner', 'Owner', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
 ${select('ownerVisible', 'Owner is an employee', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
 ${select('classification', 'Classification', `[['', 'any'], ...it.classifications.map((one) => [one, one])]`)}
 ${text('name', 'Name, exactly')}
 ${text('tagKey', 'Tag')}
-${text('source', 'Source')}
-<p><button>Filter</button></p>
-</form>
+${text('source', 'Source')}`,
+)}
+<% if (it.assets) { %>
 <p><%= it.totalCount.toLocaleString('en') %> assets. <a href="<%= it.download %>">Download as CSV</a></p>
 <% const canWrite = it.frame.me.role === 'admin'; %>
+<% for (const [name, reason] of Object.entries(it.ticked.errors)) { if (name !== 'owner' || it.assets.length === 0) { %><p class="notice bad"><%= reason %></p><% } } %>
 <% if (it.assets.length > 0) { %>
-<% if (canWrite) { %><form method="post" action="/inventory/ticked/owner" id="ticked"><%~ include('@fields', it) %><input type="hidden" name="filters" value="<%= it.filters %>"></form><% } %>
+<% if (canWrite) { %><form method="post" action="/inventory/ticked/owner<%= it.query %>" id="ticked"><%~ include('@fields', it) %></form><% } %>
+<% const ticked = [it.ticked.typed.ids ?? []].flat(); %>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Owner</th><th scope="col">Classification</th><th scope="col">Source</th><th scope="col">Changed</th></tr></thead>
 <tbody>
 <% for (const one of it.assets) { %>
-<tr><td><% if (canWrite && one.type !== 'EMPLOYEE') { %><input type="checkbox" form="ticked" name="ids" value="<%= one.id %>" aria-label="Tick <%= one.name %>"> <% } %><a href="/inventory/<%= one.id %>"><%= one.name %></a></td>
+<tr><td><% if (canWrite && one.type !== 'EMPLOYEE') { %><input type="checkbox" form="ticked" name="ids" value="<%= one.id %>"<% if (ticked.includes(one.id)) { %> checked<% } %> aria-label="Tick <%= one.name %>"> <% } %><a href="/inventory/<%= one.id %>"><%= one.name %></a></td>
 <td data-label="Type"><%= one.type %></td>
 <td data-label="Owner">${OWNER}</td>
 <td data-label="Classification"><%= one.classification %></td>
@@ -43,14 +66,18 @@ ${text('source', 'Source')}
 <% if (canWrite) { %>
 <h2>Change the ticked assets</h2>
 <div class="filters">
-<p><label for="owner">Owner: a part of the name or e-mail address</label><br><input id="owner" name="owner" form="ticked"></p>
+<div class="field"><label for="owner">Owner: a part of the name or e-mail address</label>
+<input id="owner" name="owner" form="ticked" value="<%= it.ticked.typed.owner %>"<%~ include('@invalid', { ...it.ticked, name: 'owner' }) %>>
+<%~ include('@error', { ...it.ticked, name: 'owner' }) %></div>
 <p><button form="ticked">Give owner</button></p>
-<p><label for="new-classification">Classification</label><br><select id="new-classification" name="classification" form="ticked"><% for (const value of it.classifications) { %><option><%= value %></option><% } %></select></p>
-<p><button form="ticked" formaction="/inventory/ticked/classification" class="plain">Set classification</button></p>
+<div class="field"><label for="new-classification">Classification</label>
+<select id="new-classification" name="classification" form="ticked"><% for (const value of it.classifications) { %><option<% if (it.ticked.typed.classification === value) { %> selected<% } %>><%= value %></option><% } %></select></div>
+<p><button form="ticked" formaction="/inventory/ticked/classification<%= it.query %>" class="plain">Set classification</button></p>
 </div>
 <% } %>
 <% } else { %><p class="notice">No asset matches.</p><% } %>
-${NEXT}`;
+${NEXT}
+<% } %>`;
 
 const assetForm = (name: string, label: string, hint: string, action: string): string =>
   `<form method="post" action="/inventory/<%= one.id %>/${name}" class="fields"><%~ include('@fields', it) %>
@@ -101,7 +128,7 @@ ${assetForm('description', 'Description', 'What it is for.', 'Set description')}
 </tbody></table></div>`;
 
 const CHOICE_FORM = `<form method="post" action="<%= it.form.action %>" class="fields"><%~ include('@fields', it) %>
-<% for (const id of it.form.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %><input type="hidden" name="filters" value="<%= it.form.filters %>">`;
+<% for (const id of it.form.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
 
 export const CHOOSE_OWNER = `<% layout('@frame') %>
 <p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
@@ -120,16 +147,19 @@ ${CHOICE_FORM}
 const CHECKS = `<% for (const check of one.checks) { %><td data-label="<%= check.label %>"><span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[check.state] %>"><%= check.state %></span></td><% } %>`;
 
 const boxes = (name: string, label: string): string => `<fieldset><legend>${label}</legend>
-<% for (const check of it.checks) { %><label class="box"><input type="checkbox" name="${name}" value="<%= check.key %>"<% if ((it.typed['${name}'] ?? '').split(',').includes(check.key)) { %> checked<% } %>> <%= check.label %></label><% } %></fieldset>`;
+<% for (const check of it.checks) { %><label class="box"><input type="checkbox" name="${name}" value="<%= check.key %>"<% if ((it.typed.${name} ?? '').split(',').includes(check.key)) { %> checked<% } %>> <%= check.label %></label><% } %>
+<%~ include('@error', { ...it, name: '${name}' }) %></fieldset>`;
 
 export const COMPUTERS = `<% layout('@frame') %>
-<form method="get" action="/computers" class="filters">
-${boxes('failingAnyOf', 'Failing')}
+${filters(
+  '/computers',
+  `${boxes('failingAnyOf', 'Failing')}
 ${boxes('unknownAnyOf', 'Unknown')}
 ${select('isMonitored', 'Monitored', `[['', 'any'], ['true', 'yes'], ['false', 'no']]`)}
-${text('serialNumber', 'Serial number')}
-<p><button>Filter</button></p>
-</form>
+${day('lastCheckedBefore', 'Last check-in before (UTC)')}
+${text('serialNumber', 'Serial number')}`,
+)}
+<% if (it.computers) { %>
 <p><%= it.totalCount.toLocaleString('en') %> computers. <a href="<%= it.download %>">Download as CSV</a></p>
 <% if (it.computers.length > 0) { %>
 <div class="table"><table class="stacked">
@@ -141,7 +171,8 @@ ${text('serialNumber', 'Serial number')}
 <% } %>
 </tbody></table></div>
 <% } else { %><p class="notice">No computer matches.</p><% } %>
-${NEXT}`;
+${NEXT}
+<% } %>`;
 
 export const COMPUTER = `<% layout('@frame') %>
 <% const one = it.computer; %>
@@ -194,16 +225,20 @@ ${LINES('Errors', 'it.errorLines')}
 ${LINES('Warnings', 'it.warnings')}`;
 
 export const AUDIT = `<% layout('@frame') %>
+<% if (it.events) { %>
 <p><% if (it.checkpoint) { %><%= it.checkpoint.size.toLocaleString('en') %> events are sealed, the last at <%= it.time(it.checkpoint.recordedAt) %>.<% } else { %>No event is sealed yet.<% } %>
 <% if (it.waiting) { %> Events since <%= it.time(it.waiting) %> wait for their seal.<% } else { %> None waits.<% } %></p>
-<form method="get" action="/audit" class="filters">
-${text('since', 'From (UTC)', 'date')}
-${text('until', 'To, with that day (UTC)', 'date')}
-<p><label for="action">Action</label><br><input id="action" name="action" list="actions" value="<%= it.typed.action %>"><datalist id="actions"><% for (const action of it.actions) { %><option><%= action %></option><% } %></datalist></p>
+<% } %>
+${filters(
+  '/audit',
+  `${day('since', 'From (UTC)')}
+${day('until', 'To, with that day (UTC)')}
+${text('action', 'Action', ' list="actions"')}
 ${text('clientId', 'Client id')}
 ${text('assetId', 'Asset id')}
-<p><button>Filter</button></p>
-</form>
+<datalist id="actions"><% for (const action of it.actions) { %><option><%= action %></option><% } %></datalist>`,
+)}
+<% if (it.events) { %>
 <% if (it.since) { %><p class="soft"><%= it.next ? 'The first ' + it.events.length + ' events' : 'Events' %> since <%= it.time(it.since) %>, the newest first.<% if (it.next) { %> <a href="<%= it.next %>">Later events</a><% } %></p><% } %>
 <p><a href="<%= it.download %>">Download as NDJSON</a></p>
 <% if (it.events.length > 0) { %>
@@ -219,6 +254,7 @@ ${text('assetId', 'Asset id')}
 <% } %>
 </tbody></table></div>
 <% } else { %><p class="notice">No event matches.</p><% } %>
-<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Later events</a></p><% } %>`;
+<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Later events</a></p><% } %>
+<% } %>`;
 
 export const RUN_TABLE = RUNS;

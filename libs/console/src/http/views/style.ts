@@ -69,9 +69,11 @@ button.plain, .button.plain { border-color: var(--line); background: var(--groun
 button.bad { border-color: var(--bad); background: var(--ground); color: var(--bad); }
 .actions { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 1rem 0; }
 .actions form { margin: 0; }
-.filters { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 0 0 1rem; }
-.filters label { color: var(--soft); font-size: 0.8125rem; }
-.filters p { margin: 0; }
+.filters { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: start; margin: 0 0 1rem; }
+.filters label, .filters legend { color: var(--soft); font-size: 0.8125rem; font-weight: 400; }
+.filters p, .filters .field, .filters fieldset { margin: 0; }
+.filters > p { align-self: end; }
+.filters .error { max-width: 16rem; }
 .filters input:not([type='checkbox']), .filters select { width: auto; min-width: 9rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 1rem; margin: 1.5rem 0 0.5rem; }
 .chart { margin: 0; color: var(--link); }

@@ -1,0 +1,74 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestConsole, startConsole } from '../support/console-setting';
+import { Sealing } from '../support/sealing';
+import { type TestApp, startAppOn } from '../support/start-app';
+import { createTestDatabase } from '../support/test-database';
+
+describe('The history of an asset in the console', () => {
+  let console: TestConsole;
+  let api: TestApp;
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    console = await startConsole({}, database);
+    api = await startAppOn(database);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await console.stop();
+    await console.database.drop();
+  });
+
+  it('names who changed an owner, the asset, the old owner and the new one', async () => {
+    const { slug, id } = await console.aWorkspace();
+    const admin = await console.signIn(slug, 'admin');
+    const asset = await api.arrange.anAsset(id, { name: 'Bucket seven' });
+    for (const name of ['Ines Tanaka', 'Kenji Singh']) {
+      await api.arrange.anEmployee(id, name, `${name.slice(0, 4)}@example.com`);
+      const given = await admin.submit(`/inventory/${asset.id}`, `/inventory/${asset.id}/owner`, { owner: name });
+      expect(given.status).toBe(303);
+    }
+
+    const sealing = await Sealing.of(api);
+    await sealing.seal();
+    await sealing.close();
+
+    const { text } = await admin.get('/audit?action=asset.updated');
+    const history = await admin.get(`/inventory/${asset.id}`);
+
+    expect(text).toContain('<td data-label="Who">The admin</td>');
+    expect(text).toContain('>Bucket seven</a>');
+    for (const shown of [text, history.text]) {
+      expect(shown).toContain('owner: Ines Tanaka');
+      expect(shown).toContain('owner: <del>Ines Tanaka</del> → Kenji Singh');
+    }
+    expect(history.text.match(/<td data-label="By">The admin<\/td>/g)).toHaveLength(2);
+  });
+
+  it('names the operator and the import that changed an asset', async () => {
+    const { slug, id } = await console.aWorkspace();
+    const browser = await console.signIn(slug, 'viewer');
+    const file = join(mkdtempSync(join(tmpdir(), 'history-')), 'things.ndjson');
+    const imported = async (name: string) => {
+      writeFileSync(file, JSON.stringify({ externalId: 'a', categoryKey: 'CUSTOM', name }));
+      await console.admin('import', file, '--workspace', slug, '--source', 'hr', '--as', 'night job');
+    };
+    await imported('Before');
+    await imported('After');
+    const { rows } = await console.database.admin.query<{ id: string }>(
+      'SELECT public_id AS id FROM asset WHERE workspace_id = $1',
+      [id],
+    );
+    await console.admin('tag-keys', 'create', '--workspace', slug, '--key', 'env');
+    const admin = await console.signIn(slug, 'admin');
+    const path = `/inventory/${rows[0]?.id ?? ''}`;
+    await admin.submit(path, `${path}/tags`, { tags: 'env' });
+    await console.admin('tag-keys', 'delete', '--workspace', slug, '--key', 'env', '--yes', '--as', 'on call');
+
+    const { text } = await browser.get(path);
+
+    const by = [...text.matchAll(/<td data-label="By">([^<]*)</g)].map(([, who]) => who);
+    expect(by).toEqual(['operator (on call)', 'The admin', 'import (night job)', 'import (night job)']);
+  });
+});
