@@ -50,7 +50,8 @@ form.fields + form.fields { margin-top: 1.75rem; }
 .field { margin: 0 0 1rem; }
 .field > label, legend { display: block; padding: 0; font-weight: 600; }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; }
-.box { display: block; font-weight: 400; }
+.box { display: block; padding-left: 1.5rem; font-weight: 400; }
+.box input { margin-left: -1.25rem; }
 .hint { display: block; color: var(--soft); font-size: 0.875rem; font-weight: 400; }
 input:not([type='checkbox'], [type='radio'], [type='hidden']), select, textarea {
   width: 100%; max-width: 34rem; padding: 0.4rem 0.6rem; border: 1px solid var(--soft); border-radius: 5px;
@@ -74,7 +75,7 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .filters p, .filters .field, .filters fieldset { margin: 0; }
 .filters > p { align-self: end; }
 .filters .error { max-width: 16rem; }
-.filters input:not([type='checkbox']), .filters select { width: auto; min-width: 9rem; }
+.filters input:not([type='checkbox']), .filters select { width: auto; min-width: 9rem; height: 2.5rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 1rem; margin: 1.5rem 0 0.5rem; }
 .chart { margin: 0; color: var(--link); }
 .chart svg { display: block; width: 100%; max-width: 26rem; }
@@ -96,6 +97,9 @@ svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
   .stacked tr, .stacked td { display: block; }
   .stacked tr { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
   .stacked td { padding: 0; border: 0; text-align: left; }
+  .stacked td:empty { display: none; }
+  .filters .field { flex: 1 1 9rem; }
+  .filters .field > input, .filters .field > select { width: 100%; }
   .stacked td[data-label]::before { content: attr(data-label) ': '; color: var(--soft); }
 }
 `;
