@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats';
 import type { Contract, Schema } from './contract-document';
 
-/** Compiling takes most of the time. Each test file compiles again for a few hundred responses. */
+/** Compiling takes most of the time. Each worker compiles again for some thousand responses. */
 const QUICK = { validateSchema: false, code: { optimize: false } } as const;
 
 /**
