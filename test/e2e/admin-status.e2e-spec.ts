@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAdmin } from '../support/admin-command';
+import { pageText } from '../support/guide';
 import { type FinishedCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-describe('admin status --deep', () => {
+describe('admin status', () => {
   let database: TestDatabase;
   let directory: string;
   let environment: Record<string, string>;
@@ -36,6 +37,14 @@ describe('admin status --deep', () => {
   afterAll(async () => {
     await database.drop();
     rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('prints the rows that docs/operators.md shows', async () => {
+    const rowsOf = (text: string): string[] =>
+      [...text.matchAll(/^│ ([a-zA-Z _]+?) +│/gm)].map(([, row]) => row as string);
+    const shown = /admin -- status\n```\n\n```\n([^`]*)```/.exec(pageText('operators.md')) ?? [];
+
+    expect(rowsOf((await admin('status')).stdout)).toEqual(rowsOf(shown[1] as string));
   });
 
   it('reports and repairs wrong counters, and reports none on the next run', async () => {
