@@ -94,10 +94,10 @@ describe('The pages of the console', () => {
       await viewer.get('/inventory?hasOwner=maybe'),
     ];
 
-    expect([all, owned, missing].map(({ text }) => / (\d+) assets|(\d+) assets/.exec(text)?.[0].trim())).toEqual([
-      '4 assets',
-      '1 assets',
-      '2 assets',
+    expect([all, owned, missing].map(({ text }) => /(\d+) assets?\./.exec(text)?.[0].trim())).toEqual([
+      '4 assets.',
+      '1 asset.',
+      '2 assets.',
     ]);
     expect(owned.text).toContain('Ada Okafor');
     expect([wrong.status, wrong.text.includes('This field must be true or false')]).toEqual([400, true]);
@@ -168,7 +168,7 @@ describe('The pages of the console', () => {
 
     const { text } = await viewer.get('/inventory?ownerVisible=false');
 
-    expect([text.includes('1 assets'), text.includes('left behind'), text.includes('Ada Okafor')]).toEqual([
+    expect([text.includes('1 asset.'), text.includes('left behind'), text.includes('Ada Okafor')]).toEqual([
       ...[true, true, false],
     ]);
     expect(text).toMatch(/<option value="false" selected>no: owner gone/);

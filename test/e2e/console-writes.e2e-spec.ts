@@ -141,7 +141,7 @@ describe('The console changes assets', () => {
     expect(nobody.text).toContain('No employee has this in the name or e-mail address.');
     for (const { text } of [nobody, empty]) {
       expect(text).toContain(`name="ids" value="${id}" checked`);
-      expect(text).toContain('1 assets.');
+      expect(text).toContain('1 asset.');
       expect(text).toContain('id="owner-error"');
     }
     expect(await eventsOf(id)).toEqual([]);

@@ -18,7 +18,7 @@ import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files
 import { Access, Me } from './access.decorator';
 import { sendPage } from './page';
 import { type FieldErrors, type Refused, readFields } from './read-fields';
-import { MISSING, UploadDto } from './upload.dto';
+import { UploadDto } from './upload.dto';
 import { type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -150,7 +150,7 @@ export class UploadsController {
 
   private showForm(response: Response, refused?: Refused): void {
     const { errors = {}, typed = { missing: 'keep' } } = refused ?? {};
-    const choices = { maps: this.maps, formats: FORMATS, missings: MISSING };
+    const choices = { maps: this.maps, formats: FORMATS };
     sendPage(response, 'uploadForm', { title: 'Import a file', errors, typed, ...choices }, refused ? 400 : 200);
   }
 }

@@ -1,3 +1,5 @@
+import { attributes, field, input } from './field';
+
 const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' }) %>>
 <legend>Scopes <span class="hint">What the program may do. Give as few as it needs.</span></legend>
 <% for (const [scope, text] of Object.entries(it.scopes)) { %>
@@ -25,13 +27,13 @@ export const APPLICATIONS = `<% layout('@frame') %>
 <h2>Create an application</h2>
 <form method="post" action="/applications" class="fields"><%~ include('@fields', it) %>
 <input type="hidden" name="once" value="<%= it.once %>">
-<div class="field"><label for="name">Name <span class="hint">For people, such as “SIEM”.</span></label>
-<input id="name" name="name" value="<%= it.typed.name %>" required maxlength="200"<%~ include('@invalid', { ...it, name: 'name' }) %>>
-<%~ include('@error', { ...it, name: 'name' }) %></div>
+${field('name', 'Name', 'For people, such as “SIEM”.', `<input ${attributes('name')} value="<%= it.typed.name %>" required maxlength="200">`)}
 ${SCOPE_BOXES}
 <label class="box"><input type="checkbox" name="noSecret" value="true"<% if (it.typed.noSecret) { %> checked<% } %>> Without a secret <span class="hint">The program proves itself by a key, which you add afterwards.</span></label>
 <p><button>Create application</button></p>
 </form>`;
+
+const OVERLAPS = `<select ${attributes('overlap')}><option value="24h">for 24 hours</option><option value="7d">for 7 days</option><option value="none">not at all: the program stops until it has the new one</option></select>`;
 
 const button = (action: string, label: string, look = 'plain'): string =>
   `<form method="post" action="/applications/<%= it.application.clientId %>/${action}"><%~ include('@fields', it) %><button class="${look}">${label}</button></form>`;
@@ -63,17 +65,16 @@ export const APPLICATION = `<% layout('@frame') %>
 <div class="actions"><% if (hasOld) { %>${button('end-secret', 'End the old secret')}<% } %><% if (hasSecret) { %>${button('remove-secret', 'Remove the secret', 'bad')}<% } %></div>
 <form method="post" action="/applications/<%= it.application.clientId %>/rotate-secret" class="fields"><%~ include('@fields', it) %>
 <input type="hidden" name="once" value="<%= it.once %>">
-<div class="field"><label for="overlap">Old secret <span class="hint">How long it is still accepted beside the new one.</span></label>
-<select id="overlap" name="overlap"<%~ include('@invalid', { ...it, name: 'overlap' }) %>>
-<option value="24h">for 24 hours</option><option value="7d">for 7 days</option><option value="none">not at all: the program stops until it has the new one</option>
-</select>
-<%~ include('@error', { ...it, name: 'overlap' }) %></div>
+${field('overlap', 'Old secret', 'How long it is still accepted beside the new one.', OVERLAPS)}
 <button class="plain">Rotate secret</button>
 </form>
 <form method="post" action="/applications/<%= it.application.clientId %>/keys" class="fields"><%~ include('@fields', it) %>
-<div class="field"><label for="jwk">Public key <span class="hint">A JWK or a set of them (RSA, EC or Ed25519). The private key stays with the program.</span></label>
-<textarea id="jwk" name="jwk" rows="4" required<%~ include('@invalid', { ...it, name: 'jwk' }) %>><%= it.typed.jwk %></textarea>
-<%~ include('@error', { ...it, name: 'jwk' }) %></div>
+${field(
+  'jwk',
+  'Public key',
+  'A JWK or a set of them (RSA, EC or Ed25519). The private key stays with the program.',
+  `<textarea ${attributes('jwk')} rows="4" required><%= it.typed.jwk %></textarea>`,
+)}
 <button class="plain">Add key</button>
 </form>
 <h2>Trusted issuers</h2>
@@ -85,10 +86,8 @@ export const APPLICATION = `<% layout('@frame') %>
 <td><form method="post" action="/applications/<%= it.application.clientId %>/trust/remove"><%~ include('@fields', it) %><input type="hidden" name="trust" value="<%= one.id %>"><button class="bad">Remove trust<span class="hidden"> in <%= one.subject %></span></button></form></td></tr><% } %>
 </tbody></table></div><% } %>
 <form method="post" action="/applications/<%= it.application.clientId %>/trust" class="fields"><%~ include('@fields', it) %>
-<% for (const [name, label, hint] of [['issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.'], ['subject', 'Subject', 'Exactly, or a prefix that ends in :* or /*, such as repo:acme/deploy:*.']]) { %>
-<div class="field"><label for="<%= name %>"><%= label %> <span class="hint"><%= hint %></span></label>
-<input id="<%= name %>" name="<%= name %>" value="<%= it.typed[name] %>" required<%~ include('@invalid', { ...it, name }) %>>
-<%~ include('@error', { ...it, name }) %></div><% } %>
+${input('issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.', 'required')}
+${input('subject', 'Subject', 'Exactly, or a prefix that ends in :* or /*, such as repo:acme/deploy:*.', 'required')}
 <button class="plain">Add trust</button>
 </form>
 <h2>Scopes</h2>

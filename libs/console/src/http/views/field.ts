@@ -7,3 +7,13 @@ ${control}
 /** Those that tie a control to its label and to the reason. */
 export const attributes = (name: string): string =>
   `id="${name}" name="${name}"<%~ include('@invalid', { ...it, name: '${name}' }) %>`;
+
+export const input = (name: string, label: string, hint: string, rules = ''): string =>
+  field(name, label, hint, `<input ${attributes(name)} value="<%= it.typed.${name} %>" ${rules}>`);
+
+/** A value that is no choice stays, beside its reason. */
+export const select = (name: string, label: string, hint: string, options: string): string => {
+  const choices = `<% for (const [value, label] of ${options}) { %><option value="<%= value %>"<% if (it.typed.${name} === value) { %> selected<% } %>><%= label %></option><% } %>`;
+  const typed = `<% if (it.errors.${name}) { %><option selected><%= it.typed.${name} %></option><% } %>`;
+  return field(name, label, hint, `<select ${attributes(name)}>${choices}${typed}</select>`);
+};

@@ -1,16 +1,6 @@
-import { attributes, field } from './field';
+import { attributes, field, input, select } from './field';
 
 const NEXT = `<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Next page</a></p><% } %>`;
-
-/** A value that is no choice stays, beside its reason. */
-const select = (name: string, label: string, options: string): string => {
-  const choices = `<% for (const [value, label] of ${options}) { %><option value="<%= value %>"<% if (it.typed.${name} === value) { %> selected<% } %>><%= label %></option><% } %>`;
-  const typed = `<% if (it.errors.${name}) { %><option selected><%= it.typed.${name} %></option><% } %>`;
-  return field(name, label, '', `<select ${attributes(name)}>${choices}${typed}</select>`);
-};
-
-const text = (name: string, label: string, more = ''): string =>
-  field(name, label, '', `<input ${attributes(name)} value="<%= it.typed.${name} %>"${more}>`);
 
 const day = (name: string, label: string): string =>
   field(
@@ -30,22 +20,25 @@ ${fields}
 <% for (const [name, reason] of Object.entries(it.errors)) { if (!${JSON.stringify(names)}.includes(name)) { %><p class="notice bad"><%= reason %></p><% } } %>`;
 };
 
+const count = (what: string): string =>
+  `<%= it.totalCount.toLocaleString('en') %> ${what}<% if (it.totalCount !== 1) { %>s<% } %>.`;
+
 const OWNER = `<% if (one.type === 'EMPLOYEE') { %><% } else if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
 
 export const INVENTORY = `<% layout('@frame') %>
 ${filters(
   '/inventory',
-  `${select('categoryKey', 'Category', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
-${select('subKey', 'Type', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
-${select('hasOwner', 'Owner', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
-${select('ownerVisible', 'Owner is an employee', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
-${select('classification', 'Classification', `[['', 'any'], ...it.classifications.map((one) => [one, one])]`)}
-${text('name', 'Name, exactly')}
-${text('tagKey', 'Tag')}
-${text('source', 'Source')}`,
+  `${select('categoryKey', 'Category', '', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
+${select('subKey', 'Type', '', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
+${select('hasOwner', 'Owner', '', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
+${select('ownerVisible', 'Owner is an employee', '', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
+${select('classification', 'Classification', '', `[['', 'any'], ...it.classifications.map((one) => [one, one])]`)}
+${input('name', 'Name, exactly', '')}
+${input('tagKey', 'Tag', '')}
+${input('source', 'Source', '')}`,
 )}
 <% if (it.assets) { %>
-<p><%= it.totalCount.toLocaleString('en') %> assets. <a href="<%= it.download %>">Download as CSV</a></p>
+<p>${count('asset')} <a href="<%= it.download %>">Download as CSV</a></p>
 <% const canWrite = it.frame.me.role === 'admin'; %>
 <% for (const [name, reason] of Object.entries(it.ticked.errors)) { if (name !== 'owner' || it.assets.length === 0) { %><p class="notice bad"><%= reason %></p><% } } %>
 <% if (it.assets.length > 0) { %>
@@ -81,7 +74,7 @@ ${NEXT}
 
 const assetForm = (name: string, label: string, hint: string, action: string): string =>
   `<form method="post" action="/inventory/<%= one.id %>/${name}" class="fields"><%~ include('@fields', it) %>
-${field(name, label, hint, `<input ${attributes(name)} value="<%= it.typed.${name} %>">`)}<button class="plain">${action}</button></form>`;
+${input(name, label, hint)}<button class="plain">${action}</button></form>`;
 
 export const ASSET = `<% layout('@frame') %>
 <% const one = it.asset; %>
@@ -106,13 +99,9 @@ export const ASSET = `<% layout('@frame') %>
 ${assetForm('owner', 'Owner', 'A part of the name or e-mail address of an employee. Empty takes the owner away.', 'Give owner')}
 ${assetForm('description', 'Description', 'What it is for.', 'Set description')}
 <form method="post" action="/inventory/<%= one.id %>/classification" class="fields"><%~ include('@fields', it) %>
-<div class="field"><label for="classification">Classification</label>
-<select id="classification" name="classification"><% for (const value of it.classifications) { %><option<% if (it.typed.classification === value) { %> selected<% } %>><%= value %></option><% } %></select>
-<%~ include('@error', { ...it, name: 'classification' }) %></div><button class="plain">Set classification</button></form>
+${select('classification', 'Classification', '', 'it.classifications.map((one) => [one, one])')}<button class="plain">Set classification</button></form>
 <form method="post" action="/inventory/<%= one.id %>/tags" class="fields"><%~ include('@fields', it) %>
-<div class="field"><label for="tags">Tags <span class="hint">Keys of the workspace, one in each line.</span></label>
-<textarea id="tags" name="tags" rows="3"<%~ include('@invalid', { ...it, name: 'tags' }) %>><%= it.typed.tags %></textarea>
-<%~ include('@error', { ...it, name: 'tags' }) %></div><button class="plain">Set tags</button></form>
+${field('tags', 'Tags', 'Keys of the workspace, one in each line.', `<textarea ${attributes('tags')} rows="3"><%= it.typed.tags %></textarea>`)}<button class="plain">Set tags</button></form>
 <% } %>
 <% if (one.type === 'COMPUTER') { %><p><a href="/computers/<%= one.id %>">Checks of this computer</a></p><% } %>
 <h2>History</h2>
@@ -155,12 +144,12 @@ ${filters(
   '/computers',
   `${boxes('failingAnyOf', 'Failing')}
 ${boxes('unknownAnyOf', 'Unknown')}
-${select('isMonitored', 'Monitored', `[['', 'any'], ['true', 'yes'], ['false', 'no']]`)}
+${select('isMonitored', 'Monitored', '', `[['', 'any'], ['true', 'yes'], ['false', 'no']]`)}
 ${day('lastCheckedBefore', 'Last check-in before (UTC)')}
-${text('serialNumber', 'Serial number')}`,
+${input('serialNumber', 'Serial number', '')}`,
 )}
 <% if (it.computers) { %>
-<p><%= it.totalCount.toLocaleString('en') %> computers. <a href="<%= it.download %>">Download as CSV</a></p>
+<p>${count('computer')} <a href="<%= it.download %>">Download as CSV</a></p>
 <% if (it.computers.length > 0) { %>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">Name</th><th scope="col">Owner</th><% for (const { label } of it.checks) { %><th scope="col"><%= label %></th><% } %><th scope="col">Last check-in</th></tr></thead>
@@ -187,7 +176,7 @@ export const COMPUTER = `<% layout('@frame') %>
 </dl>
 <p><a href="/inventory/<%= one.id %>">Asset, owner and history</a></p>`;
 
-const RUNS = `<div class="table"><table class="stacked">
+export const RUNS = `<div class="table"><table class="stacked">
 <thead><tr><th scope="col">Started</th><th scope="col">Source</th><th scope="col">Outcome</th><th scope="col">Read</th><th scope="col">Created</th><th scope="col">Updated</th><th scope="col">Hidden</th><th scope="col">Failed</th><th scope="col">Warned</th></tr></thead>
 <tbody>
 <% for (const run of it.runs) { %>
@@ -233,9 +222,9 @@ ${filters(
   '/audit',
   `${day('since', 'From (UTC)')}
 ${day('until', 'To, with that day (UTC)')}
-${text('action', 'Action', ' list="actions"')}
-${text('clientId', 'Client id')}
-${text('assetId', 'Asset id')}
+${input('action', 'Action', '', 'list="actions"')}
+${input('clientId', 'Client id', '')}
+${input('assetId', 'Asset id', '')}
 <datalist id="actions"><% for (const action of it.actions) { %><option><%= action %></option><% } %></datalist>`,
 )}
 <% if (it.events) { %>
@@ -256,5 +245,3 @@ ${text('assetId', 'Asset id')}
 <% } else { %><p class="notice">No event matches.</p><% } %>
 <% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Later events</a></p><% } %>
 <% } %>`;
-
-export const RUN_TABLE = RUNS;

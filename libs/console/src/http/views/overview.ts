@@ -1,4 +1,4 @@
-import { RUN_TABLE } from './lists';
+import { RUNS } from './lists';
 
 const bar = (label: string): string =>
   `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="all" width="100" height="8"/><rect class="part" width="<%= one.percent %>" height="8"/></svg>`;
@@ -55,4 +55,4 @@ ${trend('it.trends.checks', 'Computers that pass')}
 </tbody></table></div>
 <% } else { %><p class="notice">There is no source yet.</p><% } %>
 <h2>Last imports</h2>
-<% if (it.runs.length > 0) { %>${RUN_TABLE}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;
+<% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;

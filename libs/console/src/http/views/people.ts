@@ -1,7 +1,4 @@
-import { attributes, field } from './field';
-
-const input = (name: string, label: string, hint: string, rules: string): string =>
-  field(name, label, hint, `<input ${attributes(name)} value="<%= it.typed.${name} %>" ${rules}>`);
+import { input, select } from './field';
 
 export const PEOPLE = `<% layout('@frame') %>
 <p>Who may use this console. A change acts on the person’s next request.</p>
@@ -24,12 +21,7 @@ export const PEOPLE = `<% layout('@frame') %>
 <form method="post" action="/people" class="fields"><%~ include('@fields', it) %>
 ${input('name', 'Name', 'As the audit shows it.', 'required maxlength="200"')}
 ${input('email', 'E-mail', 'The address of the account that the person signs in with.', 'type="email" required maxlength="254"')}
-${field(
-  'role',
-  'Role',
-  'A viewer sees everything but applications and people. An administrator changes it.',
-  `<select ${attributes('role')}><% for (const role of ['viewer', 'admin']) { %><option value="<%= role %>"<% if (it.typed.role === role) { %> selected<% } %>><%= role === 'admin' ? 'administrator' : 'viewer' %></option><% } %></select>`,
-)}
+${select('role', 'Role', 'A viewer sees everything but applications and people. An administrator changes it.', `[['viewer', 'viewer'], ['admin', 'administrator']]`)}
 <% if (it.hasIssuer) { %>${input('subject', 'Subject', 'Only for an issuer that verifies no addresses, such as Entra: the id of the account.', 'maxlength="255"')}<% } %>
 <button>Add person</button>
 </form>`;

@@ -61,7 +61,6 @@ input:not([type='checkbox'], [type='radio'], [type='hidden']), select, textarea 
 .error { color: var(--bad); font-size: 0.875rem; }
 .notice { padding: 0.75rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--link); border-radius: 4px; background: var(--shade); }
 .notice.bad { border-left-color: var(--bad); }
-.secret { display: block; padding: 0.75rem; border: 1px solid var(--line); border-radius: 5px; background: var(--ground); }
 button, .button {
   display: inline-block; padding: 0.4rem 0.9rem; border: 1px solid var(--link); border-radius: 5px; background: var(--link);
   color: var(--on-link); font: inherit; line-height: 1.4; text-decoration: none; cursor: pointer;

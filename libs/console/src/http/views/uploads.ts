@@ -1,8 +1,5 @@
-import { attributes, field } from './field';
+import { attributes, field, input, select } from './field';
 import { LINES } from './lists';
-
-const select = (name: string, options: string): string =>
-  `<select ${attributes(name)}><% for (const [value, label] of ${options}) { %><option value="<%= value %>"<% if (it.typed.${name} === value) { %> selected<% } %>><%= label %></option><% } %></select>`;
 
 const box = (name: string, value: string, label: string): string =>
   `<label class="box"><input type="checkbox" name="${name}" value="${value}"<% if (it.typed.${name} === '${value}') { %> checked<% } %>> ${label}</label>`;
@@ -11,11 +8,11 @@ export const UPLOAD_FORM = `<% layout('@frame') %>
 <p>First a dry run shows what the file would change. Nothing is written before you import it.</p>
 <form method="post" action="/imports?<%= new URLSearchParams(it.frame.fields).toString() %>" enctype="multipart/form-data" class="fields">
 ${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip is fine, up to 1 GB unpacked and 1,000,000 records.', `<input ${attributes('file')} type="file" required>`)}
-${field('source', 'Source', 'The system that the records come from. The file is compared with its assets.', `<input ${attributes('source')} required maxlength="100" value="<%= it.typed.source %>">`)}
-${field('map', 'Map', 'Reads what this tool exports. Without one, each record has at least externalId, categoryKey and name.', select('map', `[['', 'none'], ...it.maps.map(({ name }) => [name, name])]`))}
-${field('format', 'Format', 'The name and the first bytes of the file tell it.', select('format', `[['', 'as the file tells'], ...it.formats.map((one) => [one, one])]`))}
-${field('missing', 'Assets of the source that the file does not name', 'Hide them only if the file names every asset.', select('missing', `[['keep', 'keep'], ['hide', 'hide']]`))}
-${field('hideAtMost', 'Hide at most', 'A number as 50, or a share as 10%. Without one, 20% or 19 assets.', `<input ${attributes('hideAtMost')} maxlength="20" value="<%= it.typed.hideAtMost %>">`)}
+${input('source', 'Source', 'The system that the records come from. The file is compared with its assets.', 'required maxlength="100"')}
+${select('map', 'Map', 'Reads what this tool exports. Without one, each record has at least externalId, categoryKey and name.', `[['', 'none'], ...it.maps.map(({ name }) => [name, name])]`)}
+${select('format', 'Format', 'The name and the first bytes of the file tell it.', `[['', 'as the file tells'], ...it.formats.map((one) => [one, one])]`)}
+${select('missing', 'Assets of the source that the file does not name', 'Hide them only if the file names every asset.', `[['keep', 'keep'], ['hide', 'hide']]`)}
+${input('hideAtMost', 'Hide at most', 'A number as 50, or a share as 10%. Without one, 20% or 19 assets.', 'maxlength="20"')}
 <fieldset><legend>Also</legend>
 ${box('strict', 'true', 'Make each warning an error of its record')}
 ${box('rekeyBy', 'serialNumber', 'Find enrolled computers again by their serial number')}
