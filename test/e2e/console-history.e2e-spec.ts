@@ -46,6 +46,20 @@ describe('The history of an asset in the console', () => {
     expect(history.text.match(/<td data-label="By">The admin<\/td>/g)).toHaveLength(2);
   });
 
+  it('says so where it shows the newest states only', async () => {
+    const { slug, id } = await console.aWorkspace();
+    const browser = await console.signIn(slug, 'viewer');
+    const asset = await api.arrange.anAsset(id);
+    for (let n = 0; n < 100; n += 1) {
+      await api.arrange.change(id, 'UPDATE asset SET description = $2 WHERE workspace_id = $1', [id, `State ${n}.`]);
+    }
+
+    const { text } = await browser.get(`/inventory/${asset.id}`);
+
+    expect(text).toContain('The newest 100 of 101 states.');
+    expect([text.includes('State 99.'), text.match(/data-label="By"/g)?.length]).toEqual([true, 100]);
+  });
+
   it('names the operator and the import that changed an asset', async () => {
     const { slug, id } = await console.aWorkspace();
     const browser = await console.signIn(slug, 'viewer');

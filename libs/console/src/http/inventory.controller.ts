@@ -29,7 +29,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
 const PAGE_SIZE = 100;
-const HISTORY = 50;
+const HISTORY = 100;
 /** Characters of an owner's name in a notice, which a cookie carries. */
 const NOTICED = 200;
 const COLUMNS = [
@@ -155,7 +155,7 @@ export class InventoryController {
     return `${have} the owner ${cutAt(owner, NOTICED)} now.${gone}`;
   }
 
-  /** The list as the query filters it. Where a form below it was refused, with the reasons and what was typed. */
+  /** Shows the list as the query filters it, after a refused form with the reasons and what was typed. */
   private async showList(me: SignedIn, request: Request, response: Response, refused?: Refused): Promise<void> {
     const { workspaceId } = me;
     const content = {
@@ -198,6 +198,7 @@ export class InventoryController {
           title: asset.name,
           asset,
           history: history.items.map((entry) => toldOf(entry, nameOf)),
+          states: history.totalCount,
           classifications: CLASSIFICATIONS,
           typed,
         },
@@ -227,7 +228,7 @@ function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, n
   return { validFrom, what, changes, by: byText({ origin, who }, nameOf) };
 }
 
-/** Who made the state, as the audit names them. */
+/** Names who made the state, as the audit does. */
 function byText({ origin, who }: Pick<HistoryEntry<Asset>, 'origin' | 'who'>, nameOf: ReadonlyMap<unknown, string>) {
   if (origin === null) return 'unknown';
   if (origin.type === 'API') return `application ${nameOf.get(origin.clientId) ?? origin.clientId}`;

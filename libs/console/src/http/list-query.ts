@@ -9,8 +9,8 @@ const DAY_MS = 86_400_000;
 const pipe = new InputPipe();
 
 /**
- * Reads the query of a list under the API's names. A form also sends fields that are empty, and one for each ticked box:
- * that leads to the address without them, and gives null. `read` makes what the API takes of what people write.
+ * Reads the query of a list under the API's names. A form also sends empty fields, and one for each ticked box: that leads
+ * to the address without them, and gives null. `read` turns what people write into what the API takes.
  * @throws `validation_failed`
  */
 export async function listQuery<Query extends object>(
@@ -32,8 +32,8 @@ export async function listQuery<Query extends object>(
 }
 
 /**
- * Shows a list, which `read` finds; null where that has sent a response. What is wrong with the query stands beside its
- * field, or above the list where it has none, and what was typed stays.
+ * Shows the list that `read` finds, unless that has sent a response and gives null. A fault of the query stands beside its
+ * field, or above the list without one, and what was typed stays.
  */
 export async function sendList(
   request: Request,

@@ -8,7 +8,7 @@ export class ChangeSetRow {
   @Column('uuid') @Generated('uuid') mark!: string;
   @Column('timestamptz') changed_at!: Date;
   @Column('smallint') origin!: number;
-  /** Of the application; of another origin the operator or "person ID", null in sets from before that was recorded. */
+  /** Names the application; for another origin the operator or "person ID", which older sets lack. */
   @Column('text', { nullable: true }) client_id!: string | null;
   @Column('text', { nullable: true }) request_id!: string | null;
   @Column('boolean', { default: false }) emptied!: boolean;

@@ -23,7 +23,9 @@ const TAKE_TICKET = prepared(
 /**
  * Gives the change set whose id the transaction drew last its place behind all committed ones. It must be the last
  * statement before COMMIT, since the writers of a workspace queue here. The lock lasts until the commit is visible, so
- * whoever sees a set sees every set before it. `who` is the operator or person behind an origin that is no application.
+ * whoever sees a set sees every set before it.
+ *
+ * `who` names the operator or person behind an origin that is no application.
  */
 export function takeTicket(workspaceId: WorkspaceId, origin: ChangeOrigin, who: string | null): BoundStatement {
   const author = origin.type === 'API' ? [origin.clientId, origin.requestId] : [who, null];

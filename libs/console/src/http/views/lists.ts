@@ -106,6 +106,7 @@ ${field('tags', 'Tags', 'Keys of the workspace, one in each line.', `<textarea $
 <% if (one.type === 'COMPUTER') { %><p><a href="/computers/<%= one.id %>">Checks of this computer</a></p><% } %>
 <h2>History</h2>
 <p><a href="/audit?assetId=<%= one.id %>">Who changed it in the last seven days</a></p>
+<% if (it.states > it.history.length) { %><p class="soft">The newest <%= it.history.length %> of <%= it.states.toLocaleString('en') %> states.</p><% } %>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">When</th><th scope="col">By</th><th scope="col">What</th></tr></thead>
 <tbody>
