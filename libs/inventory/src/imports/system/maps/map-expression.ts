@@ -63,7 +63,7 @@ function parsed<Result>(parse: () => Result): Result {
   try {
     return parse();
   } catch (error) {
-    throw new Error(`does not parse: ${(error as Error).message}`, { cause: error });
+    throw new Error(`does not parse: ${(error as Error).message.replace(/\.?$/, '.')}`, { cause: error });
   }
 }
 
