@@ -71,7 +71,7 @@ describe('The console changes assets', () => {
     const refused = [
       await set(id, 'owner', 'nobody@example.com'),
       await set(id, 'owner', 'Nobody'),
-      await set(id, 'tags', 'unknown'),
+      await set(id, 'tags', 'env\none\ntwo'),
       await set(id, 'classification', 'SECRET'),
       await set(id, 'description', 'x'.repeat(1001)),
     ];
@@ -79,6 +79,7 @@ describe('The console changes assets', () => {
     expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
     expect(refused[0]?.text).toContain('value="nobody@example.com"');
     expect(refused[1]?.text).toContain('No employee has this in the name or e-mail address.');
+    expect(refused[2]?.text).toContain('one is no tag key of the workspace. two is no tag key of the workspace.');
     expect(await eventsOf(id)).toEqual([]);
   });
 

@@ -60,7 +60,7 @@ export function issuerFault(issuer: string, baseUrl: string, insecure: boolean):
   const protocols = insecure ? ['https:', 'http:'] : ['https:'];
   const url = /^[\x21-\x7e]+$/.test(issuer) && URL.canParse(issuer) ? new URL(issuer) : null;
   if (url === null || issuer.length > LONGEST || !protocols.includes(url.protocol)) {
-    return 'An issuer is an https:// address. Only --insecure allows http://, for a loopback address.';
+    return 'An issuer is an https:// address.';
   }
   if (/[?#@]/.test(issuer)) return 'An issuer has no user, no query and no fragment.';
   if (sameAddress(issuer, baseUrl)) return 'The issuer is this API. Its own access tokens open nothing.';

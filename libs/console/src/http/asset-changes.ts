@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AssetsService, type FoundEmployee, MOST_SEARCHED, type SentPatch } from '#libs/inventory';
-import { type AssetId, ValidationFailed, assetId, newestOf } from '#libs/kernel';
+import { type AssetId, ValidationFailed, assetId, newestOf, shown } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { SignedIn } from '../domain/signed-in';
 import type { AssetFieldsDto } from './asset.dto';
@@ -48,9 +48,13 @@ export class AssetChanges {
   async update(me: SignedIn, id: AssetId, field: AssetField, fields: AssetFieldsDto, requestId: string): Promise<void> {
     const { workspaceId, personId } = me;
     const patch = await this.patchOf(me, field, fields);
-    await this.database.unitOfWork({ workspaceId }, () =>
-      this.assets.update(workspaceId, id, patch, () => true, { personId, requestId }),
-    );
+    try {
+      await this.database.unitOfWork({ workspaceId }, () =>
+        this.assets.update(workspaceId, id, patch, () => true, { personId, requestId }),
+      );
+    } catch (error) {
+      throw error instanceof ValidationFailed ? namingTags(error, patch.tags ?? []) : error;
+    }
   }
 
   /** The same for all of these assets or none. Ids that are gone meanwhile are left out and returned as failures. */
@@ -95,3 +99,12 @@ export class AssetChanges {
     throw new ValidationFailed([{ parameter: 'owner', code: 'unknown', detail }]);
   }
 }
+
+/** Names tag keys, which faults call "key" in a place. */
+const namingTags = ({ faults }: ValidationFailed, keys: readonly string[]): ValidationFailed =>
+  new ValidationFailed(
+    faults.map((fault) => {
+      const key = keys[Number(/^\/tags\/(\d+)\/key$/.exec(fault.pointer ?? '')?.[1])];
+      return key === undefined ? fault : { ...fault, detail: fault.detail.replace(/^key/, () => shown(key)) };
+    }),
+  );
