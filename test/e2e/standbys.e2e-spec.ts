@@ -129,7 +129,7 @@ describe('With a standby', () => {
       await rename('after');
       await replayHeld(async () => {
         // Only the primary has this past.
-        const past = `UPDATE asset_version SET document = document || '{"name": "of the primary"}' WHERE workspace_id = $1`;
+        const past = `UPDATE asset_version SET name = 'of the primary' WHERE workspace_id = $1`;
         await database.admin.query(past, [workspace]);
         await rename('newest');
 

@@ -135,11 +135,11 @@ describe('Change tickets', () => {
     /** The former states of the workspace, oldest first. */
     const versions = async (): Promise<Version[]> => {
       const { rows } = await setting.database.admin.query<Version>(
-        `SELECT document->>'external_id' AS external_id, document, made.origin AS from_origin, ended.id IS NOT NULL AS is_ended
-           FROM asset_version AS version
+        `SELECT external_id, to_jsonb(former) AS document, made.origin AS from_origin, ended.id IS NOT NULL AS is_ended
+           FROM asset_version AS former
            LEFT JOIN change_set AS made ON made.workspace_id = $1 AND made.id = from_change
            LEFT JOIN change_set AS ended ON ended.workspace_id = $1 AND ended.id = to_change
-          WHERE version.workspace_id = $1 ORDER BY version.id`,
+          WHERE former.workspace_id = $1 ORDER BY former.id`,
         [setting.here],
       );
       return rows;

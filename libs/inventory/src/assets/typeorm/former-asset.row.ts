@@ -1,49 +1,75 @@
 import type { Tag } from '#libs/kernel';
-import { ViewColumn, ViewEntity } from 'typeorm';
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn, ViewColumn, ViewEntity } from 'typeorm';
 
-/** The place of a former state in the history of its asset. Migration 1780000000098 makes the views of this file. */
-abstract class FormerRow {
+/** The columns of `asset` that a former state keeps, and the agent version of a computer. */
+abstract class FormerColumns {
+  @Column('uuid') public_id!: string;
+  @Column('smallint') sub_key!: number;
+  @Column('text') name!: string;
+  @Column('smallint') classification!: number;
+  @Column('text', { nullable: true }) description!: string | null;
+  @Column('uuid', { nullable: true }) owner_id!: string | null;
+  @Column('smallint', { nullable: true }) owner_source!: number | null;
+  @Column('text') external_id!: string;
+  @Column('text') source!: string;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
+  @Column('timestamptz', { nullable: true }) last_checked_at!: Date | null;
+  @Column('jsonb') tags!: Tag[];
+  @Column('boolean', { nullable: true }) contains_patient_data!: boolean | null;
+  @Column('boolean', { nullable: true }) contains_user_data!: boolean | null;
+  @Column('text', { nullable: true }) user_data_info!: string | null;
+  @Column('text', { nullable: true }) account_id!: string | null;
+  @Column('text', { nullable: true }) region!: string | null;
+  @Column('text', { nullable: true }) serial_number!: string | null;
+  @Column('text', { nullable: true }) operating_system!: string | null;
+  @Column('text', { nullable: true }) os_version!: string | null;
+  @Column('text', { nullable: true }) email!: string | null;
+  @Column('integer') version!: number;
+  @Column('smallint', { nullable: true }) posture!: number | null;
+  @Column('smallint', { nullable: true }) facet!: number | null;
+  @Column('text', { nullable: true }) agent_version!: string | null;
+}
+
+/** A former state of an asset. A trigger on `asset` writes it: see migration 1780000000138. */
+@Entity('asset_version')
+export class AssetVersionRow extends FormerColumns {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @PrimaryColumn('bigint') asset_id!: string;
+  /** The order of the states of one asset: the lock of its row makes writers take turns. */
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id!: string;
+  /** The change set that made the state, and the one that ended it. */
+  @Column('bigint') from_change!: string;
+  @Column('bigint') to_change!: string;
+}
+
+/** An employee whose history was erased. The state that this change made is kept as erased when it ends. */
+@Entity('erased_employee')
+export class ErasedEmployeeRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @PrimaryColumn('bigint') asset_id!: string;
+  @Column('bigint') change_id!: string;
+}
+
+/** A former state under the names of the asset's row: `id` is the asset's. */
+@ViewEntity({ name: 'former_asset', synchronize: false })
+export class FormerAssetRow extends FormerColumns {
+  @ViewColumn() workspace_id!: string;
+  @ViewColumn() id!: string;
+  @ViewColumn() version_id!: string;
+  @ViewColumn() from_change!: string;
+  @ViewColumn() to_change!: string;
+}
+
+/** A former state of an employee, as others show an owner. */
+@ViewEntity({ name: 'former_owner', synchronize: false })
+export class FormerOwnerRow {
   @ViewColumn() workspace_id!: string;
   @ViewColumn() id!: string;
   @ViewColumn() version_id!: string;
   @ViewColumn() from_change!: string;
   @ViewColumn() to_change!: string;
   @ViewColumn() facet!: number | null;
-}
-
-/** A former state as the row that it was, with the agent version of a computer. */
-@ViewEntity({ name: 'former_asset', synchronize: false })
-export class FormerAssetRow extends FormerRow {
-  @ViewColumn() public_id!: string;
-  @ViewColumn() sub_key!: number;
-  @ViewColumn() name!: string;
-  @ViewColumn() classification!: number;
-  @ViewColumn() description!: string | null;
-  @ViewColumn() owner_id!: string | null;
-  @ViewColumn() owner_source!: number | null;
-  @ViewColumn() external_id!: string;
-  @ViewColumn() source!: string;
-  @ViewColumn() created_at!: Date;
-  @ViewColumn() updated_at!: Date;
-  @ViewColumn() last_checked_at!: Date | null;
-  @ViewColumn() tags!: Tag[];
-  @ViewColumn() contains_patient_data!: boolean | null;
-  @ViewColumn() contains_user_data!: boolean | null;
-  @ViewColumn() user_data_info!: string | null;
-  @ViewColumn() account_id!: string | null;
-  @ViewColumn() region!: string | null;
-  @ViewColumn() serial_number!: string | null;
-  @ViewColumn() operating_system!: string | null;
-  @ViewColumn() os_version!: string | null;
-  @ViewColumn() email!: string | null;
-  @ViewColumn() version!: number;
-  @ViewColumn() posture!: number | null;
-  @ViewColumn() agent_version!: string | null;
-}
-
-/** A former state of an employee, as others show an owner. */
-@ViewEntity({ name: 'former_owner', synchronize: false })
-export class FormerOwnerRow extends FormerRow {
   @ViewColumn() shown!: string;
 }
 

@@ -1,10 +1,16 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetTagRow } from './asset-tag.row';
-import { AssetVersionRow, ErasedEmployeeRow } from './asset-version.row';
 import { AssetRow, WRITTEN_COLUMNS } from './asset.row';
 import { ComputerRow } from './computer.row';
-import { AssetPlaceRow, FormerAssetRow, FormerOwnerRow, KnownOwnerRow } from './former-asset.row';
+import {
+  AssetPlaceRow,
+  AssetVersionRow,
+  ErasedEmployeeRow,
+  FormerAssetRow,
+  FormerOwnerRow,
+  KnownOwnerRow,
+} from './former-asset.row';
 import { FacetCountRow, SourceCountRow } from './counts.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountsAndViews1780000000041 } from './migrations/1780000000041-counts-and-views';

@@ -3,7 +3,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { type EntityManager, In } from 'typeorm';
 import { AssetTagRow } from '../../assets/typeorm/asset-tag.row';
-import { AssetVersionRow } from '../../assets/typeorm/asset-version.row';
+import { AssetVersionRow } from '../../assets/typeorm/former-asset.row';
 import { AssetRow } from '../../assets/typeorm/asset.row';
 import { ComputerRow } from '../../assets/typeorm/computer.row';
 

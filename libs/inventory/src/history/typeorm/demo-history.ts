@@ -21,12 +21,13 @@ const CHANGE = `
    WHERE workspace_id = $1 AND facet IS NOT NULL AND sub_key <> 15 AND abs(hashtext(external_id)) % ${DAYS} = $4`;
 /** Until then it had no owner, no description or no classification, and a computer no encrypted disk. $2 the set. */
 const WAS = `
-  UPDATE asset_version SET document = document || CASE asset_id % 3
-      WHEN 0 THEN jsonb_build_object('owner_id', NULL, 'owner_source', NULL, 'facet', (document->>'facet')::int & ~2)
-      WHEN 1 THEN jsonb_build_object('description', NULL, 'facet', (document->>'facet')::int & ~1)
-      ELSE jsonb_build_object('classification', 0, 'facet', (document->>'facet')::int & 3) END
-    || CASE WHEN document->>'posture' IS NULL THEN '{}' ELSE jsonb_build_object('posture',
-         (document->>'posture')::int - 9 * ((document->>'posture')::int / 9 % 3) + 9) END
+  UPDATE asset_version SET
+    owner_id = CASE WHEN asset_id % 3 <> 0 THEN owner_id END,
+    owner_source = CASE WHEN asset_id % 3 <> 0 THEN owner_source END,
+    description = CASE WHEN asset_id % 3 <> 1 THEN description END,
+    classification = CASE WHEN asset_id % 3 = 2 THEN 0 ELSE classification END,
+    facet = facet & CASE asset_id % 3 WHEN 0 THEN ~2 WHEN 1 THEN ~1 ELSE 3 END,
+    posture = posture - 9 * (posture / 9 % 3) + 9
    WHERE workspace_id = $1 AND to_change = $2`;
 const MOVE_TICKET = [
   'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 AND id = $2',

@@ -9,7 +9,7 @@ const LOCK = `
   SELECT id, change_id, facet IS NOT NULL AS is_visible FROM asset
    WHERE workspace_id = $1 AND public_id = $2 AND sub_key = ${EMPLOYEE} FOR UPDATE`;
 const ERASE_FORMER = `
-  UPDATE asset_version SET document = document || '{"name": "erased", "email": null}'
+  UPDATE asset_version SET name = 'erased', email = NULL
    WHERE workspace_id = $1 AND asset_id = $2`;
 const MARK = `
   INSERT INTO erased_employee (workspace_id, asset_id, change_id) VALUES ($1, $2, $3)
