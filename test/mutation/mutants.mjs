@@ -9,6 +9,10 @@ const unit = require('../../jest.config.cjs').projects.find(({ displayName }) =>
 const SUBJECTS = [
   'libs/platform/src/idempotency/fingerprint',
   'libs/audit/src/domain/audit-tree',
+  'libs/audit/src/system/tree-hashes',
+  'libs/inventory/src/assets/domain/asset-patch',
+  'libs/inventory/src/imports/domain/maps/map-functions',
+  'libs/inventory/src/imports/domain/maps/time-text',
   'libs/platform/src/pagination/cursors',
   'libs/platform/src/throttling/bucket',
 ].filter((subject) => subject.includes(process.env.MUTATED ?? ''));

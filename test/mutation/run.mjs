@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const HELP = `Usage: npm run test:mutation -- [--install] [--only TEXT]
 
 Runs Stryker ${VERSION}: each mutant is one small change of the code that mutants.mjs lists, and a unit test must fail.
-A run takes a quarter of an hour. The exit status is 0 when at least 90 % of the mutants are noticed.
+A run takes less than an hour. The exit status is 0 when at least 90 % of the mutants are noticed.
 
   --only     mutate only files whose path, without .ts, holds this text, such as throttling/bucket
   --install  first install Stryker, into ${TOOLS_DIRECTORY}

@@ -23,3 +23,15 @@ describe('The leaf hash of an audit event', () => {
     expect(treeHashes.leaf(event)).toBe(createHash('sha256').update(`\0${canonical}`).digest('hex'));
   });
 });
+
+describe('Another hash of the tree', () => {
+  const sha256 = (...bytes: number[]) => createHash('sha256').update(Buffer.from(bytes)).digest('hex');
+
+  it('is the SHA-256 of a byte of one and both children', () => {
+    expect(treeHashes.node('00ff', 'ab')).toBe(sha256(1, 0x00, 0xff, 0xab));
+  });
+
+  it('is the SHA-256 of nothing without leaves', () => {
+    expect(treeHashes.empty).toBe(sha256());
+  });
+});

@@ -11,6 +11,6 @@ const sha256 = (...parts: readonly Buffer[]): string => hash('sha256', Buffer.co
 /** SHA-256, as in RFC 9162. A leaf is the RFC 8785 form of its event. */
 export const treeHashes: TreeHashes = {
   empty: sha256(),
-  leaf: (event) => sha256(LEAF, Buffer.from(canonicalize(event) ?? '')),
+  leaf: (event) => sha256(LEAF, Buffer.from(canonicalize(event) as string)),
   node: (left, right) => sha256(NODE, Buffer.from(left, 'hex'), Buffer.from(right, 'hex')),
 };

@@ -31,9 +31,10 @@ export function serialOf(value: unknown): string | undefined {
   if (typeof value !== 'string' && !Number.isSafeInteger(value)) throw new Error('$serial takes a text.');
   const serial = String(value).trim();
   const plain = serial.toLowerCase().replace(/[\s._-]/g, '');
-  return plain === '' || PLACEHOLDERS.has(plain) || isOneCharacter(plain) ? undefined : serial;
+  return PLACEHOLDERS.has(plain) || isOneCharacter(plain) ? undefined : serial;
 }
 
+/** True for an empty text, too. */
 const isOneCharacter = (text: string): boolean => text === text.charAt(0).repeat(text.length);
 
 /** Reads tags from a list of `{Key, Value}`, an object of keys and values, or a list of keys. */
