@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
+import { WRITE_DAY } from './history-work';
 
 const DAYS = 90;
 const DAY_MS = 86_400_000;
@@ -33,9 +34,6 @@ const MOVE_TICKET = [
   'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 AND id = $2',
   'UPDATE change_head SET changed_at = $3 WHERE workspace_id = $1 AND $2::bigint IS NOT NULL',
 ];
-const COUNT_DAY = `
-  INSERT INTO day_count (workspace_id, day, assets, computers)
-  SELECT $1::uuid, $2::date, asset_counts_at($1, $3), computer_counts_at($1, $3) ON CONFLICT DO NOTHING`;
 
 /** Makes up a past for the demo: the one writer of former states and of past times that is no change of today. */
 @Injectable()
@@ -70,7 +68,7 @@ export class DemoHistory {
       }
       for (let day = 0; day < DAYS; day += 1) {
         const end = new Date(timeOf(day + 1).getTime() - 1);
-        await manager.query(COUNT_DAY, [workspaceId, timeOf(day).toISOString().slice(0, 10), end]);
+        await manager.query(WRITE_DAY.text, [workspaceId, timeOf(day).toISOString().slice(0, 10), end]);
       }
     });
   }

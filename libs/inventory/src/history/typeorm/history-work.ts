@@ -21,7 +21,7 @@ const TRY_LOCK = prepared(
   `SELECT pg_try_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`,
 );
 /** One statement, so that both counts are of one snapshot. */
-const WRITE_DAY = prepared(
+export const WRITE_DAY = prepared(
   'history_write_day',
   `INSERT INTO day_count (workspace_id, day, assets, computers)
    SELECT $1::uuid, $2::date, asset_counts_at($1::uuid, $3::timestamptz), computer_counts_at($1::uuid, $3::timestamptz)
