@@ -8,6 +8,8 @@ const unit = require('../../jest.config.cjs').projects.find(({ displayName }) =>
 /** Pure code, whose specs stand beside it. */
 const SUBJECTS = [
   'libs/platform/src/idempotency/fingerprint',
+  'libs/auth/src/domain/trusted-issuer',
+  'libs/auth/src/system/reachable-addresses',
   'libs/audit/src/domain/audit-tree',
   'libs/audit/src/system/tree-hashes',
   'libs/inventory/src/assets/domain/asset-patch',

@@ -51,18 +51,16 @@ describe('An address', () => {
       '2606:50c0:8000::5efe:a00:1',
       '2606:50c0:8000::154%1',
       '2606:50c0::200:5efe:a00:1',
+      '2606:50c0::5efe:c0a8:101',
     ],
     ...['not an address', ''],
   ])('is not: %s', (address) => expect(isGlobal(address)).toBe(false));
 
   it('is in a listed network', () => {
-    const list = blockListOf(['10.20.0.0/16', '192.168.1.7', 'fd00::/8']);
+    const list = blockListOf(['10.20.0.0/16', '192.168.1.7', 'fd00::/16', 'fd12::1']);
     expect(['10.20.3.4', '192.168.1.7', 'fd12::1'].map((address) => isIn(list, address))).toEqual([true, true, true]);
-    expect(['10.21.0.1', '192.168.1.8', 'fe80::1'].map((address) => isIn(list, address))).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    const others = ['10.21.0.1', '192.168.1.8', 'fe80::1', 'fd12::2', 'none'];
+    expect(others.filter((address) => isIn(list, address))).toEqual([]);
     expect(isLoopback('::1') && isLoopback('127.0.0.1') && !isLoopback('10.0.0.1')).toBe(true);
   });
 });
