@@ -150,15 +150,6 @@ describe('A page of a large inventory', () => {
     }
   });
 
-  it('costs the writers of assets at most 13 indexes and 7 triggers', async () => {
-    const { rows } = await database.admin.query<{ indexes: number; triggers: number }>(
-      `SELECT (SELECT count(*)::int FROM pg_index WHERE indrelid = 'asset'::regclass) AS indexes,
-              (SELECT count(*)::int FROM pg_trigger WHERE tgrelid = 'asset'::regclass AND NOT tgisinternal) AS triggers`,
-    );
-    expect(rows[0]?.indexes).toBeLessThanOrEqual(13);
-    expect(rows[0]?.triggers).toBeLessThanOrEqual(7);
-  });
-
   it('counts the assets and computers of today in few buffers', async () => {
     for (const { countsAt } of [ASSET_DAYS, COMPUTER_DAYS]) {
       const counted = () => explain(api, workspace, bind(countsAt, [workspace, 'infinity']));
