@@ -76,6 +76,32 @@ describe('A dry run of an import', () => {
     expect(await running).toMatchObject({ created: 7, updated: 5, failed: 0 });
   });
 
+  it('looks each record up by the key of its asset', async () => {
+    const mailOf = (index: number): string => `p-${index}@example.com`;
+    const records = [
+      ...range(1_000).map((index) => ({ ...EMPLOYEE, externalId: `hr-${index}`, email: mailOf(index) })),
+      ...range(1_000).map((index) => ({ ...BUCKET, externalId: `by-id-${index}`, owner: `hr-${index}` })),
+      ...range(1_000).map((index) => {
+        const { owner: _, ...bucket } = BUCKET;
+        return { ...bucket, externalId: `by-mail-${index}`, ownerEmail: mailOf(index) };
+      }),
+    ];
+    await setting.importAll(...records);
+    await setting.database.admin.query('ANALYZE asset');
+    const read = async (): Promise<number> => {
+      const { rows } = await setting.database.admin.query<{ n: number }>(
+        `SELECT (seq_tup_read + idx_tup_fetch)::int AS n FROM pg_stat_user_tables WHERE relname = 'asset'`,
+      );
+      return rows[0]?.n as number;
+    };
+    const before = await read();
+
+    const report = await setting.run(setting.ndjson(...records), { missing: 'hide', dryRun: true });
+
+    expect(report).toMatchObject({ read: 3_000, unchanged: 3_000 });
+    expect((await read()) - before).toBeLessThan(10 * 3_000);
+  });
+
   it('counts and refuses what the import after it does, whatever the records', async () => {
     const run = async (records: readonly Row[], options: Partial<ImportOptions>) =>
       setting.run(setting.ndjson(...records), { createTagKeys: 'platform', ...options });
@@ -102,6 +128,7 @@ describe('A dry run of an import', () => {
   });
 });
 
+const range = (length: number): readonly number[] => Array.from({ length }, (_, index) => index);
 const maybe = <Value>(values: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
   fc.option(values, { nil: undefined, freq: 2 });
 const people = fc.constantFrom('hr-1', 'hr-2', 'hr-3');

@@ -46,11 +46,12 @@ const matchWith = (
            asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${ofStaged(BECOMES['tags'] ?? '')},
            ${CHECKED}
       FROM import_staged AS s
+      -- OFFSET 0 computes the id, and below the owner, once for a record. Within the key of an asset, a subquery uses no index.
+      CROSS JOIN LATERAL (SELECT ${externalId} AS external_id OFFSET 0) AS named
       -- LIMIT 1 on a unique key only affects the plan: one index lookup per record, whatever the statistics say.
       LEFT JOIN LATERAL (
-        SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = ${externalId} LIMIT 1
+        SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = named.external_id LIMIT 1
       ) AS asset ON true
-      -- OFFSET 0 as well: one lookup of the owner, however often it is used.
       CROSS JOIN LATERAL (
         SELECT CASE
                  WHEN s.owner_public_id IS NOT NULL THEN (${ownerById})
