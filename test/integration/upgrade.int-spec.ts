@@ -41,14 +41,14 @@ describe('An upgrade from the last release', () => {
     database = await createTestDatabase({ migrated: false });
   });
   afterEach(() => database.drop());
+  const bringTo = (schema: readonly SchemaPart[]) => {
+    const { databaseUrl, migrationDatabaseUrl } = database;
+    return migrate({ migrationDatabaseUrl, databaseUrl, schema });
+  };
 
   it('counts and lists what was there before, once', async () => {
-    const { databaseUrl, migrationDatabaseUrl, admin } = database;
-    const bringTo = (schema: readonly SchemaPart[]) => migrate({ migrationDatabaseUrl, databaseUrl, schema });
-    const released = testSchema
-      .flatMap(({ migrations }) => migrations)
-      .filter((one) => numberOf(one) < FIRST_UNRELEASED);
-    await bringTo([{ migrations: released, grants: [], entities: [] }]);
+    const { migrationDatabaseUrl, admin } = database;
+    await bringTo(before(FIRST_UNRELEASED));
     const { rows: workspaces } = await admin.query<{ id: string }>(
       `INSERT INTO workspace (slug, name) VALUES ('acme', 'Acme'), ('globex', 'Globex') RETURNING id`,
     );
@@ -87,12 +87,8 @@ describe('An upgrade from the last release', () => {
   });
 
   it('keeps former states that were documents', async () => {
-    const { databaseUrl, migrationDatabaseUrl, admin } = database;
-    const bringTo = (schema: readonly SchemaPart[]) => migrate({ migrationDatabaseUrl, databaseUrl, schema });
-    const before = testSchema
-      .flatMap(({ migrations }) => migrations)
-      .filter((one) => numberOf(one) < FORMER_STATES_IN_COLUMNS);
-    await bringTo([{ migrations: before, grants: [], entities: [] }]);
+    const { admin } = database;
+    await bringTo(before(FORMER_STATES_IN_COLUMNS));
     const { rows } = await admin.query<{ id: string }>(
       `INSERT INTO workspace (slug, name) VALUES ('acme', 'Acme') RETURNING id`,
     );
@@ -109,4 +105,9 @@ describe('An upgrade from the last release', () => {
   });
 });
 
+/** The migrations below this number. */
+const before = (limit: number): SchemaPart[] => {
+  const migrations = testSchema.flatMap((part) => part.migrations).filter((one) => numberOf(one) < limit);
+  return [{ migrations, grants: [], entities: [] }];
+};
 const numberOf = ({ name }: { readonly name: string }): number => Number(name.slice(-13));
