@@ -11,8 +11,17 @@ export function serveFile(
   make: () => string | Buffer | Promise<string>,
 ): void {
   let made: Promise<{ readonly bytes: Buffer; readonly tag: string }> | undefined;
+  /** A failure is not kept: the next request tries again. */
+  const attempt = async () => {
+    try {
+      return tagged(await make());
+    } catch (error) {
+      made = undefined;
+      throw error;
+    }
+  };
   express.get(path, async (request, response) => {
-    const { bytes, tag } = await (made ??= Promise.resolve(make()).then(tagged));
+    const { bytes, tag } = await (made ??= attempt());
     response.setHeader('Cache-Control', 'public, max-age=300');
     response.setHeader('ETag', tag);
     if (request.headers['if-none-match']?.includes(tag)) response.status(304).end();

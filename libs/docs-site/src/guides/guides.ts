@@ -18,7 +18,11 @@ export function serveGuides(app: NestExpressApplication, baseUrl: string): void 
   const express = app.getHttpAdapter().getInstance() as Express;
   const serve = serveFile.bind(null, express);
   let guides: Promise<RenderedGuides> | undefined;
-  const rendered = (): Promise<RenderedGuides> => (guides ??= renderGuides(baseUrl));
+  const rendered = (): Promise<RenderedGuides> =>
+    (guides ??= renderGuides(baseUrl).catch((error: unknown) => {
+      guides = undefined;
+      throw error;
+    }));
   serve('/docs/guides', 'html', async () => guideOverview(await rendered()));
   for (const guide of GUIDES)
     serve(`/docs/guides/${guide.name}`, 'html', async () => guidePage(guide, await rendered()));
