@@ -1,13 +1,16 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo } from 'node:net';
 import express from 'express';
 import { serveFile } from './served-file';
 
 describe('A file that is made at the first request', () => {
-  it('is made again after a failure, and once after that', async () => {
+  it.each<[string, () => Promise<string> | string]>([
+    ['later', () => Promise.reject(new Error('not yet'))],
+    ['at once', () => readFileSync('/no such file', 'utf8')],
+  ])('is made again after a failure %s, and once after that', async (_, failing) => {
     const app = express().set('env', 'test');
-    const make = jest.fn(() => Promise.resolve('made'));
-    make.mockRejectedValueOnce(new Error('not yet'));
+    const make = jest.fn<Promise<string> | string, []>(() => 'made').mockImplementationOnce(failing);
     serveFile(app, '/file', 'txt', make);
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');

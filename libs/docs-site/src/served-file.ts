@@ -10,23 +10,24 @@ export function serveFile(
   mediaType: string,
   make: () => string | Buffer | Promise<string>,
 ): void {
-  let made: Promise<{ readonly bytes: Buffer; readonly tag: string }> | undefined;
-  /** A failure is not kept: the next request tries again. */
-  const attempt = async () => {
-    try {
-      return tagged(await make());
-    } catch (error) {
-      made = undefined;
-      throw error;
-    }
-  };
+  const made = madeOnce(async () => tagged(await make()));
   express.get(path, async (request, response) => {
-    const { bytes, tag } = await (made ??= attempt());
+    const { bytes, tag } = await made();
     response.setHeader('Cache-Control', 'public, max-age=300');
     response.setHeader('ETag', tag);
     if (request.headers['if-none-match']?.includes(tag)) response.status(304).end();
     else response.type(mediaType).send(bytes);
   });
+}
+
+/** Makes it at the first call. A failure is not kept: the next call tries again. */
+export function madeOnce<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined;
+  return () =>
+    (made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    }));
 }
 
 function tagged(content: string | Buffer): { readonly bytes: Buffer; readonly tag: string } {

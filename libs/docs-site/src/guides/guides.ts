@@ -1,7 +1,7 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express } from 'express';
-import { projectFile, serveBrowserFiles, serveFile } from '../served-file';
+import { madeOnce, projectFile, serveBrowserFiles, serveFile } from '../served-file';
 import { GUIDES, type Guide, PROGRAM } from './guide-list';
 import { type RenderedGuide, renderGuide } from './guide-markdown';
 import { type RenderedGuides, guideOverview, guidePage } from './guide-page';
@@ -17,12 +17,7 @@ const EXAMPLE_ADDRESS = 'https://api.example.com';
 export function serveGuides(app: NestExpressApplication, baseUrl: string): void {
   const express = app.getHttpAdapter().getInstance() as Express;
   const serve = serveFile.bind(null, express);
-  let guides: Promise<RenderedGuides> | undefined;
-  const rendered = (): Promise<RenderedGuides> =>
-    (guides ??= renderGuides(baseUrl).catch((error: unknown) => {
-      guides = undefined;
-      throw error;
-    }));
+  const rendered = madeOnce(() => renderGuides(baseUrl));
   serve('/docs/guides', 'html', async () => guideOverview(await rendered()));
   for (const guide of GUIDES)
     serve(`/docs/guides/${guide.name}`, 'html', async () => guidePage(guide, await rendered()));
