@@ -18,13 +18,21 @@ const ofAllWorkspaces = (statement: string): string => `
       ALTER TABLE asset_version FORCE ROW LEVEL SECURITY;`;
 
 /**
+ * Waits for writers, whose trigger names the columns, and then for readers of the view. Statements that begin later wait
+ * for these locks, and find the new columns.
+ */
+const LOCKS = `
+      LOCK TABLE asset IN SHARE ROW EXCLUSIVE MODE;
+      LOCK TABLE former_asset IN ACCESS EXCLUSIVE MODE;`;
+
+/**
  * Keeps former states in columns instead of documents. That takes a sixth of the time and a third of the space. No
  * release kept documents, so the few that exist are rewritten at once.
  */
 export class FormerStatesInColumns1780000000138 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const added = Object.entries(FORMER_COLUMNS).map(([column, type]) => `ADD COLUMN ${column} ${type}`);
-    await runner.query(`
+    await runner.query(`${LOCKS}
       ALTER TABLE asset_version ${added.join(', ')};
       ${ofAllWorkspaces(`
         UPDATE asset_version SET (${LIST}) = (
@@ -38,7 +46,7 @@ export class FormerStatesInColumns1780000000138 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+    await runner.query(`${LOCKS}
       ALTER TABLE asset_version ADD COLUMN document jsonb;
       ${ofAllWorkspaces(`
         UPDATE asset_version SET document =
