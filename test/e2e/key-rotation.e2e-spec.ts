@@ -30,8 +30,11 @@ const ASSETS = 4;
 const UNLIMITED = '100000/100000';
 /** Keys are read again every 2 s; a busy machine may take longer. */
 const TAKEN_UP_MS = 15_000;
-/** Both keys are dated back so that this much of their minute is left: more than instances need to load them. */
-const LEFT_MS = 20_000;
+/**
+ * Both keys are dated back so that this much of their minute is left. Instances load them in the first part, and know
+ * them for 10 s before they use them.
+ */
+const LEFT_MS = TAKEN_UP_MS + 15_000;
 
 const kidOfToken = (token: string) => decodeProtectedHeader(token)['kid'] as string;
 const kidOfCursor = (cursor: string) => Buffer.from(cursor, 'base64url').subarray(1, 5).toString('hex');
