@@ -237,6 +237,28 @@ describe('The pages of the console', () => {
     expect(seen.size).toBeGreaterThan(2);
   });
 
+  it.each([
+    ['a type of another category', '/inventory', 'categoryKey=EMPLOYEE&subKey=COMPUTER', '/v1/inventory/assets'],
+    ['a day', '/computers', 'lastCheckedBefore=2026-01-03', '/v1/computers'],
+  ])('lead to the next page of a list by %s, here and in the API', async (_, list, filter, resource) => {
+    const { slug, id } = await console.aWorkspace();
+    const browser = await console.signIn(slug, 'viewer');
+    for (const name of ['One', 'Two', 'Three']) {
+      await api.arrange.anAsset(id, { type: 'COMPUTER', name, columns: { last_checked_at: '2026-01-02T12:00:00Z' } });
+    }
+    const { text } = await browser.get(`${list}?${filter}&pageSize=2`);
+    const next = /href="([^"]*pageCursor[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const cursor = /pageCursor=[^&]*/.exec(next)?.[0] ?? '';
+
+    const pages = [await browser.get(next), await browser.get(`${list}?${cursor}`)];
+    const { body } = await api.client(await api.arrange.aToken(id)).get(`${resource}?${cursor}`);
+
+    for (const page of pages) {
+      expect([page.status, page.text.match(/>(One|Two|Three)<\/a>/g)]).toEqual([200, ['>Three</a>']]);
+    }
+    expect(body['results']).toMatchObject([{ name: 'Three' }]);
+  });
+
   it('tell totals, owners, checks and sources at a glance', async () => {
     const { text } = await viewer.get('/');
 

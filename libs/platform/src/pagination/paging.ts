@@ -11,6 +11,9 @@ const NO_FILTERS = new Set(['pageSize', 'pageCursor', 'expand']);
 /** Many proxies refuse a longer header, and with it the response. */
 const MAX_LINK_LENGTH = 8_192;
 
+/** The console reads days, too. A cursor has the instant that one of them is, which the API reads. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
 /** A query with the members that every list has. Its other members are filters. */
 interface PagedQuery {
   readonly pageSize?: number;
@@ -55,11 +58,7 @@ export class Paging {
     const texts = canonical(filtersOf(req.query as Texts, others), query);
     if (pageCursor === undefined) return { page: { size, after: null }, filters: filtersOf(query, others), texts };
     const opened = this.open(workspaceId, resource, pageCursor, texts);
-    const filters = {
-      ...filtersOf(fromTexts(query.constructor as Dto<Query>, opened.filters), others),
-      // The caller may read more texts than the list does.
-      ...filtersOf(query, others),
-    };
+    const filters = filtersOf(fromTexts(query.constructor as Dto<Query>, opened.filters), others);
     return { page: { size, after: opened.after }, filters, texts: opened.filters };
   }
 
@@ -97,15 +96,19 @@ export class Paging {
   }
 }
 
-/** The same text for the same filter: of a list neither the order nor the case of ids matters, of an instant no offset. */
+/** The texts of what was read, the same for the same filter: of lists neither order nor case of ids matters. */
 function canonical(texts: Texts, query: object): Texts {
-  const read = Object.entries(query).filter(([name]) => name in texts);
-  const lists = read.flatMap(([name, value]: [string, unknown]) =>
-    Array.isArray(value) ? [[name, [...(value as string[])].sort().join(',')] as const] : [],
-  );
-  const { asOf } = query as { readonly asOf?: Date };
-  const instant = asOf && { asOf: asOf.toISOString() };
-  return { ...texts, ...instant, ...Object.fromEntries(lists) };
+  const read = Object.entries(query).flatMap(([name, value]: [string, unknown]) => {
+    const text = texts[name];
+    return value === undefined || text === undefined ? [] : [[name, canonicalText(name, value, text)] as const];
+  });
+  return Object.fromEntries(read);
+}
+
+function canonicalText(name: string, value: unknown, text: string): string {
+  if (Array.isArray(value)) return [...(value as string[])].sort().join(',');
+  const hasNoOffset = name === 'asOf' || DAY.test(text);
+  return value instanceof Date && hasNoOffset ? value.toISOString() : text;
 }
 
 /** The members that are present, and filters. */
