@@ -7,7 +7,7 @@ import { IssuerKeys, KeySetUnavailable } from '../domain/trusted-issuer';
 const PAUSE_MS = 20_000;
 /** Issuers that are asked at once. */
 const AT_ONCE = 8;
-/** Bounds the number of series: the oldest sets come first. */
+/** Bounds the number of series. */
 const MOST_SERIES = 500;
 const CLAIM = prepared(
   'trusted_issuers_claim',
@@ -17,10 +17,12 @@ const STORE_KEYS = prepared(
   'trusted_issuer_settle',
   `SELECT settle_trusted_issuer($1::uuid[], $2::timestamptz, nullif($3, '')::jsonb, nullif($4, ''))`,
 );
+/** Sets nearest to their alert (docker/prometheus/alerts.yml) come first, so fetched ones never hide a given one. */
 const AGES = prepared(
   'trusted_keys_ages',
   `SELECT workspace, client_id, id, given, (extract(epoch FROM keys_at) * 1000)::bigint
-     FROM ages_of_trusted_keys($1::integer)`,
+     FROM ages_of_trusted_keys(NULL)
+    ORDER BY keys_at + CASE WHEN given THEN interval '90 days' ELSE interval '1 day' END LIMIT $1::integer`,
 );
 
 interface Age {

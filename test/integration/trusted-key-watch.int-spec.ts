@@ -1,0 +1,41 @@
+import { Metrics } from '#libs/platform/observability';
+import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
+import { asApi } from '../support/as-api';
+import { type TestApp, startApp } from '../support/start-app';
+
+describe('The ages of key sets of trusted issuers', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  it('are told of the sets that are nearest to their alert, so fetched ones never hide a given one', async () => {
+    const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    const insert = `INSERT INTO application_trust
+        (workspace_id, client_id, issuer, subject, state, given, keys_at, attempted_at)
+      SELECT workspace_id, client_id, 'https://i.example', n::text, 'READY', $2, now() - $3::interval, now()
+        FROM application, generate_series(1, $4::integer) AS n WHERE client_id = $1`;
+    for (const [isGiven, age, count] of [
+      [false, '1 minute', 499],
+      [true, '88 days', 1],
+      [true, '90 days 1 second', 1],
+      [false, '25 hours', 1],
+    ])
+      await app.database.admin.query(insert, [clientId, isGiven, age, count]);
+
+    const exposed = await asApi(app, async (database) => {
+      const metrics = new Metrics();
+      const noIssuer = { fetch: () => Promise.reject(new Error('None is due.')) };
+      await new TrustedKeyWatch(database, noIssuer, metrics).look();
+      return metrics.expose();
+    });
+
+    const lines = exposed.split('\n').filter((line) => line.startsWith('compliance_trusted_keys_age_seconds{'));
+    const days = (kind: string) =>
+      lines.filter((line) => line.includes(`kind="${kind}"`)).map((line) => Number(line.split(' ').at(-1)) / 86_400);
+    expect(lines).toHaveLength(500);
+    expect(days('given').map(Math.floor)).toEqual([90]);
+    expect(Math.max(...days('fetched'))).toBeGreaterThan(1);
+  });
+});
