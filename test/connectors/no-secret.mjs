@@ -19,7 +19,6 @@ export async function runWithoutSecret(workspace, python, go) {
   const { id } = await workspace.application('no-secret', ['inventory:read']);
   await workspace.admin('applications', 'keys', 'add', id, '--jwk', join(cwd, 'key.jwk.json'));
   await workspace.admin('applications', 'remove-secret', id, '--yes');
-  await workspace.admin('applications', 'set-limits', id, '--read', '600/600');
   if (go)
     for (const words of [
       ['mod', 'init', 'example'],

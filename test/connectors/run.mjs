@@ -252,7 +252,11 @@ async function testIn(directory, names, tools) {
       mkdirSync(own);
       const connector = new CONNECTORS[name](tools[name].path, own);
       const applications = [];
-      for (const scopes of connector.applications) applications.push(await workspace.application(name, scopes));
+      for (const scopes of connector.applications) {
+        const application = await workspace.application(name, scopes);
+        await workspace.admin('applications', 'set-limits', application.id, '--read', '30/1');
+        applications.push(application);
+      }
       Object.assign(connector, { name, clientIds: new Set(applications.map(({ id }) => id)) });
       await connector.prepare(workspace.origin, applications);
       connectors.push(connector);

@@ -87,7 +87,6 @@ export class Workspace {
   async application(name, scopes) {
     const words = ['--workspace', 'demo', '--name', name, ...scopes.flatMap((scope) => ['--scope', scope])];
     const { client_id: id, client_secret: secret } = await this.admin('applications', 'create', ...words);
-    await this.admin('applications', 'set-limits', id, '--read', '30/1');
     return { id, secret };
   }
 
