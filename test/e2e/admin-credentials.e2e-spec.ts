@@ -262,14 +262,22 @@ describe('admin applications', () => {
       expect(await live()).toBe(200);
     });
 
-    it('is not refreshed when it is removed meanwhile', async () => {
-      await trust(GITHUB);
+    it('is not refreshed when another one is removed meanwhile', async () => {
+      await trust('first');
+      await trust('second');
+      const stored = async () =>
+        (await app.database.admin.query<Row>('SELECT * FROM application_trust WHERE client_id = $1', [own.clientId]))
+          .rows;
+      const before = await stored();
+      await issuer.rotate();
       issuer.answers.set('/jwks', (_, response) => {
-        const remove = app.database.admin.query('DELETE FROM application_trust WHERE client_id = $1', [own.clientId]);
-        void remove.then(() => response.end(JSON.stringify({ keys: issuer.keys })));
+        const remove = `DELETE FROM application_trust WHERE client_id = $1 AND subject = 'second'`;
+        void app.database.admin
+          .query(remove, [own.clientId])
+          .then(() => response.end(JSON.stringify({ keys: issuer.keys })));
       });
       expectFault(await refresh('--end-token'), 1, /was removed meanwhile/);
-      expect([await trusts(), await live()]).toEqual([[], 200]);
+      expect([await stored(), await live()]).toEqual([before.slice(0, 1), 200]);
     });
 
     it('alone proves an application whose secret was removed, which then has none to remove', async () => {

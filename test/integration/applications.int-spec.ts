@@ -32,8 +32,8 @@ describe("Operators' applications on one connection", () => {
     workspaces = new Workspaces(new Database(dataSource));
     const cache = new GrantCacheRedis(new RedisClient(null), { databaseStandbyUrls: [] } as unknown as Settings, false);
     const opened = new Database(dataSource);
-    const changes = new ApplicationChanges(opened, anAuditRecorder());
-    applications = new Applications(opened, changes, secrets, cache);
+    const changes = new ApplicationChanges(opened, anAuditRecorder(), cache);
+    applications = new Applications(opened, changes, secrets);
     grants = new GrantRepositoryTypeorm(new Database(dataSource));
     const made = [await workspaces.create('ours', 'Ours'), await workspaces.create('a-theirs', 'Theirs')];
     if (!made[0] || !made[1]) throw new Error('A new database has workspaces already.');

@@ -34,17 +34,16 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
   const audit = anAuditRecorder();
   // No grant is cached beyond the Redis of the API, so without one a change need not wait for leases.
   const grants = new GrantCacheRedis(redis, settings, false);
-  const changes = new ApplicationChanges(new Database(dataSource), audit);
+  const changes = new ApplicationChanges(new Database(dataSource), audit, grants);
   return {
-    clientKeys: new ClientKeys(changes, grants),
-    trusts: new Trusts(changes, grants, settings),
+    clientKeys: new ClientKeys(changes),
+    trusts: new Trusts(changes, settings),
     tagKeys: new TagKeyRepositoryTypeorm(new Database(dataSource), audit),
     imports: new ImportsService(new ImportStoreTypeorm(dataSource, audit), new ImportFilesSystem()),
     applications: new Applications(
       new Database(dataSource),
       changes,
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
-      grants,
     ),
     close: async () => {
       redis.onApplicationShutdown();

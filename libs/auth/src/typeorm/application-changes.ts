@@ -4,7 +4,9 @@ import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database, type TenantScope } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import type { PersonOfConsole } from '../domain/application';
+import { GrantCache } from '../domain/grant-cache.port';
 import { ApplicationRow } from './application.row';
+import { END_TOKEN } from './grant-columns';
 
 /** A transaction in which an application changes. */
 export interface ApplicationChange {
@@ -12,6 +14,8 @@ export interface ApplicationChange {
   /** Locked, as it was before. */
   readonly application: ApplicationRow;
   readonly workspaceId: WorkspaceId;
+  /** Ends the live token and its stream. */
+  readonly endToken: () => Promise<unknown>;
   /** Records an act on the application. */
   readonly record: (action: AuditAct['action'], changes: AuditAct['changes']) => Promise<void>;
 }
@@ -25,11 +29,12 @@ export class ApplicationChanges {
   constructor(
     private readonly database: Database,
     private readonly audit: AuditRecorder,
+    private readonly grants: GrantCache,
   ) {}
 
   /** The changes of the person's workspace alone, which are acts of the person. */
   asPerson({ workspaceId, personId }: PersonOfConsole): ApplicationChanges {
-    const own = new ApplicationChanges(this.database, this.audit.asPerson(personId));
+    const own = new ApplicationChanges(this.database, this.audit.asPerson(personId), this.grants);
     own.workspaceId = workspaceId;
     return own;
   }
@@ -42,8 +47,19 @@ export class ApplicationChanges {
       if (!application) return null;
       const record: ApplicationChange['record'] = (action, changes) =>
         this.record(manager, application, action, changes);
-      return work({ manager, application, workspaceId: workspaceId(application.workspace_id), record });
+      const endToken = () => manager.update(ApplicationRow, { client_id: clientId }, END_TOKEN);
+      return work({ manager, application, workspaceId: workspaceId(application.workspace_id), endToken, record });
     });
+  }
+
+  /** The same for what requests are checked against. Returns only once every instance applies the change. */
+  async changeGrant<Result>(
+    clientId: string,
+    work: (change: ApplicationChange) => Promise<Result>,
+  ): Promise<Result | null> {
+    const result = await this.change(clientId, work);
+    if (result) await this.grants.invalidate(clientId);
+    return result;
   }
 
   /** Reads what belongs to an application. Returns null for an unknown client id. */

@@ -19,7 +19,6 @@ import {
   assertNoneRaised,
 } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
-import { GrantCache } from '../domain/grant-cache.port';
 import { ApplicationChanges } from './application-changes';
 import { ApplicationRow } from './application.row';
 import { secretlessOf, secretlessOfOne, secretsOf } from './credentials';
@@ -60,12 +59,11 @@ export class Applications {
     private readonly database: Database,
     private readonly changes: ApplicationChanges,
     private readonly secrets: ClientSecrets,
-    private readonly grants: GrantCache,
   ) {}
 
   /** The applications of the person's workspace alone. Changes are acts of the person, who uses the console. */
   asPerson(person: PersonOfConsole): Applications {
-    return new Applications(this.database, this.changes.asPerson(person), this.secrets, this.grants);
+    return new Applications(this.database, this.changes.asPerson(person), this.secrets);
   }
 
   /** Creates an application that may use the API at once. Its secret is shown once and never again. */
@@ -206,19 +204,16 @@ export class Applications {
    * @throws {@link ApplicationEnabled} unless it is disabled
    */
   async delete(clientId: string): Promise<Application | null> {
-    const application = await this.changes.change(clientId, async ({ manager, application: row, record }) => {
+    return this.changes.changeGrant(clientId, async ({ manager, application: row, record }) => {
       if (!row.disabled) throw new ApplicationEnabled(clientId);
       await manager.delete(ApplicationRow, { client_id: clientId });
       await record('application.deleted', between(row, null));
       return toApplication(row, []);
     });
-    if (application) await this.grants.invalidate(clientId);
-    return application;
   }
 
   /**
-   * Changes the application and records it. A change without effect leaves no event, except for a new secret. Returns only
-   * once every instance applies the change.
+   * Changes the application and records it. A change without effect leaves no event, except for a new secret.
    */
   private async change(
     clientId: string,
@@ -227,7 +222,7 @@ export class Applications {
     parameters: ObjectLiteral = {},
     assertAllowed: (before: ApplicationRow) => void = () => undefined,
   ): Promise<Application | null> {
-    const application = await this.changes.change(clientId, async ({ manager, application: before, record }) => {
+    return this.changes.changeGrant(clientId, async ({ manager, application: before, record }) => {
       assertAllowed(before);
       const updated = await manager
         .createQueryBuilder()
@@ -242,8 +237,6 @@ export class Applications {
       if (Object.keys(changed).length > 0 || OF_SECRETS.includes(action)) await record(action, changed);
       return toApplication(after, await secretlessOfOne(manager, clientId));
     });
-    if (application) await this.grants.invalidate(clientId);
-    return application;
   }
 }
 

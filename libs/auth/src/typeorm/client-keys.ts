@@ -2,11 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { PersonOfConsole } from '../domain/application';
 import type { ClientKey } from '../domain/client-assertion';
-import { GrantCache } from '../domain/grant-cache.port';
 import { ApplicationKeyRow } from './application-key.row';
-import { ApplicationRow } from './application.row';
 import { ApplicationChanges } from './application-changes';
-import { END_TOKEN } from './grant-columns';
 
 const MOST_KEYS = 10;
 
@@ -27,14 +24,11 @@ export class CredentialNotAdded extends Error {
 /** Public keys of applications. For operators only. A change acts on the next token request of every instance. */
 @Injectable()
 export class ClientKeys {
-  constructor(
-    private readonly credentials: ApplicationChanges,
-    private readonly grants: GrantCache,
-  ) {}
+  constructor(private readonly credentials: ApplicationChanges) {}
 
   /** The keys of the person's workspace alone. Changes are acts of the person, who uses the console. */
   asPerson(person: PersonOfConsole): ClientKeys {
-    return new ClientKeys(this.credentials.asPerson(person), this.grants);
+    return new ClientKeys(this.credentials.asPerson(person));
   }
 
   /** Returns the keys, oldest first. Null for an unknown client id, like the methods below. */
@@ -63,15 +57,14 @@ export class ClientKeys {
 
   /** Removes a key and ends the live token. Returns the other keys, or undefined when there is no such key. */
   async remove(clientId: string, kid: string): Promise<ListedKey[] | null | undefined> {
-    const left = await this.credentials.change(clientId, async ({ manager, record }) => {
-      const { affected } = await manager.delete(ApplicationKeyRow, { client_id: clientId, kid });
-      if (affected === 0) return undefined;
-      await manager.update(ApplicationRow, { client_id: clientId }, END_TOKEN);
+    return this.credentials.changeGrant(clientId, async ({ manager, endToken, record }) => {
+      const present = await keysOf(manager, clientId);
+      if (!present.some((key) => key.kid === kid)) return undefined;
+      await manager.delete(ApplicationKeyRow, { client_id: clientId, kid });
+      await endToken();
       await record('application.key_removed', { kid: { old: kid, new: null } });
-      return keysOf(manager, clientId);
+      return present.filter((key) => key.kid !== kid);
     });
-    if (left) await this.grants.invalidate(clientId);
-    return left;
   }
 }
 

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, In } from 'typeorm';
 import type { PersonOfConsole } from '../domain/application';
 import type { ClientKey } from '../domain/client-assertion';
-import { GrantCache } from '../domain/grant-cache.port';
 import type { TrustedIssuer } from '../domain/trusted-issuer';
 import { ApplicationTrustRow } from './application-trust.row';
-import { ApplicationRow } from './application.row';
 import { CredentialNotAdded } from './client-keys';
 import { ApplicationChanges } from './application-changes';
-import { END_TOKEN } from './grant-columns';
 
 const MOST_TRUSTS = 10;
 
@@ -47,13 +44,12 @@ export interface NewTrust {
 export class Trusts {
   constructor(
     private readonly credentials: ApplicationChanges,
-    private readonly grants: GrantCache,
     private readonly settings: Settings,
   ) {}
 
   /** The trusts of the person's workspace alone. Changes are acts of the person, who uses the console. */
   asPerson(person: PersonOfConsole): Trusts {
-    return new Trusts(this.credentials.asPerson(person), this.grants, this.settings);
+    return new Trusts(this.credentials.asPerson(person), this.settings);
   }
 
   /** Returns the trusts, oldest first. Null for an unknown client id, like the methods below. */
@@ -62,35 +58,17 @@ export class Trusts {
   }
 
   /** Returns all trusts. @throws {@link CredentialNotAdded} */
-  async add(clientId: string, { issuer, subject, audience, ...trust }: NewTrust): Promise<ListedTrust[] | null> {
+  async add(clientId: string, { keys, ...trust }: NewTrust): Promise<ListedTrust[] | null> {
     return this.credentials.change(clientId, async ({ manager, workspaceId, record }) => {
       const present = await this.trustsOf(manager, clientId);
       if (present.length >= MOST_TRUSTS) {
         throw new CredentialNotAdded(`An application has at most ${MOST_TRUSTS} trusts.`);
       }
-      const named = { issuer, subject, audience: audience ?? this.settings.baseUrl };
-      const like = present.find(
-        (one) => one.issuer === issuer && one.subject === subject && one.audience === named.audience,
-      );
+      const named = { ...trust, audience: trust.audience ?? this.settings.baseUrl };
+      const like = present.find((one) => NAMED.every((member) => one[member] === named[member]));
       if (like) throw new CredentialNotAdded(`The application has this trust already: ${like.id}.`);
-      const now = () => 'now()';
-      const row = {
-        ...trust,
-        keys: [...(trust.keys ?? [])],
-        workspace_id: workspaceId,
-        client_id: clientId,
-        issuer,
-        subject,
-        audience,
-      };
-      const fetched = { keys_at: now, attempted_at: now, state: 'READY', of_operator: true } as const;
-      const waiting = { state: 'PENDING', of_operator: false } as const;
-      await manager
-        .createQueryBuilder()
-        .insert()
-        .into(ApplicationTrustRow)
-        .values({ ...row, ...(trust.keys ? fetched : waiting) })
-        .execute();
+      const row = { ...trust, workspace_id: workspaceId, client_id: clientId };
+      await manager.insert(ApplicationTrustRow, { ...row, ...(keys && { ...ready(keys), of_operator: true }) });
       await record('application.trust_added', changesOf(null, named));
       return this.trustsOf(manager, clientId);
     });
@@ -98,22 +76,20 @@ export class Trusts {
 
   /** Removes a trust and ends the live token. Returns the other trusts, or undefined when there is no such trust. */
   async remove(clientId: string, id: string): Promise<ListedTrust[] | null | undefined> {
-    const left = await this.credentials.change(clientId, async ({ manager, record }) => {
-      const removed = (await this.trustsOf(manager, clientId)).find((trust) => trust.id === id);
+    return this.credentials.changeGrant(clientId, async ({ manager, endToken, record }) => {
+      const present = await this.trustsOf(manager, clientId);
+      const removed = present.find((trust) => trust.id === id);
       if (!removed) return undefined;
       await manager.delete(ApplicationTrustRow, { client_id: clientId, id });
-      await manager.update(ApplicationRow, { client_id: clientId }, END_TOKEN);
-      const { issuer, subject, audience } = removed;
-      await record('application.trust_removed', changesOf({ issuer, subject, audience }, null));
-      return this.trustsOf(manager, clientId);
+      await endToken();
+      await record('application.trust_removed', changesOf(removed, null));
+      return present.filter((trust) => trust.id !== id);
     });
-    if (left) await this.grants.invalidate(clientId);
-    return left;
   }
 
   /**
-   * Keeps newer key sets, by the ids of their trusts. A set that an operator gave leaves an event. Returns all trusts, or
-   * undefined when one of them is gone.
+   * Keeps newer key sets, by the ids of their trusts. A set that an operator gave leaves an event. Returns all trusts. When
+   * one of them is gone, changes nothing and returns undefined.
    */
   async refresh(
     clientId: string,
@@ -121,22 +97,18 @@ export class Trusts {
     thumbprintsOf: (keys: readonly ClientKey[]) => Promise<string[]>,
     endToken: boolean,
   ): Promise<ListedTrust[] | null | undefined> {
-    const trusts = await this.credentials.change(clientId, async ({ manager, record }) => {
-      for (const [id, keys] of sets) {
-        const before = await manager.findOneBy(ApplicationTrustRow, { client_id: clientId, id });
-        if (!before) return undefined;
-        const now = () => 'now()';
-        const fresh = { keys: [...keys], state: 'READY', failure: null, keys_at: now, attempted_at: now } as const;
-        await manager.update(ApplicationTrustRow, { client_id: clientId, id }, fresh);
-        if (!before.given) continue;
-        const thumbprints = { old: await thumbprintsOf(before.keys), new: await thumbprintsOf(keys) };
-        await record('application.trust_replaced', { thumbprints });
+    return this.credentials.changeGrant(clientId, async ({ manager, record, ...change }) => {
+      const present = await manager.findBy(ApplicationTrustRow, { client_id: clientId, id: In([...sets.keys()]) });
+      if (present.length < sets.size) return undefined;
+      for (const { id, given, keys: old } of present) {
+        const keys = sets.get(id) ?? [];
+        await manager.update(ApplicationTrustRow, { client_id: clientId, id }, ready(keys));
+        const thumbprints = { old: await thumbprintsOf(old), new: await thumbprintsOf(keys) };
+        if (given) await record('application.trust_replaced', { thumbprints });
       }
-      if (endToken) await manager.update(ApplicationRow, { client_id: clientId }, END_TOKEN);
+      if (endToken) await change.endToken();
       return this.trustsOf(manager, clientId);
     });
-    if (trusts && endToken) await this.grants.invalidate(clientId);
-    return trusts;
   }
 
   private async trustsOf(manager: EntityManager, clientId: string): Promise<ListedTrust[]> {
@@ -150,12 +122,13 @@ export class Trusts {
   }
 }
 
-type Named = Readonly<Record<'issuer' | 'subject' | 'audience', string>>;
+/** No two trusts of an application are alike in all of these. */
+const NAMED = ['issuer', 'subject', 'audience'] as const;
+type Named = Readonly<Record<(typeof NAMED)[number], string>>;
 
 const changesOf = (old: Named | null, fresh: Named | null) =>
-  Object.fromEntries(
-    (['issuer', 'subject', 'audience'] as const).map((member) => [
-      member,
-      { old: old?.[member] ?? null, new: fresh?.[member] ?? null },
-    ]),
-  );
+  Object.fromEntries(NAMED.map((member) => [member, { old: old?.[member] ?? null, new: fresh?.[member] ?? null }]));
+
+const now = () => 'now()';
+const ready = (keys: readonly ClientKey[]) =>
+  ({ keys, state: 'READY', failure: null, keys_at: now, attempted_at: now }) as const;
