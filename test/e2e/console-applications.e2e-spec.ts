@@ -159,6 +159,23 @@ describe('The applications of the console', () => {
     ]);
   });
 
+  it('removes a key whose id has blanks at its ends', async () => {
+    const { client_id: clientId } = await create();
+    const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    await act(clientId, 'keys', { jwk: JSON.stringify({ ...key, kid: '  my key ' }) });
+
+    const [trimmed, removed] = [
+      await act(clientId, 'keys/remove', { kid: 'my key' }),
+      await act(clientId, 'keys/remove'),
+    ];
+
+    expect([trimmed.status, removed.status]).toEqual([404, 303]);
+    expect((await eventsOf(clientId)).at(-1)).toMatchObject({
+      action: 'application.key_removed',
+      changes: { kid: { old: '  my key ' } },
+    });
+  });
+
   it('trusts an issuer, once a worker fetched its keys', async () => {
     const { client_id: clientId } = await create();
     const trust = { issuer: 'https://id.example.com', subject: 'repo:acme/deploy:*' };

@@ -36,12 +36,6 @@ export class NewKeysDto {
 }
 
 @Form()
-export class RemovedKeyDto {
-  @Text({ description: 'Id of the key.', minLength: 1, maxLength: 20_000, required: true })
-  kid!: string;
-}
-
-@Form()
 export class RotationDto {
   @Choice({
     description: 'How long the old secret is accepted.',

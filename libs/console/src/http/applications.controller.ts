@@ -13,7 +13,6 @@ import {
   NewKeysDto,
   NewTrustDto,
   OVERLAPS,
-  RemovedKeyDto,
   RotationDto,
   ScopesDto,
 } from './application.dto';
@@ -110,12 +109,11 @@ export class ApplicationsController {
   async removeKey(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() body: Fields,
+    @Body() { kid }: Fields,
     @Res() response: Response,
   ): Promise<void> {
-    const { fields } = await readFields(RemovedKeyDto, body);
     await this.change(me, id, response, async () => {
-      if (!fields || !(await this.keys.asPerson(me).remove(id, fields.kid))) throw new NotFoundException();
+      if (!(await this.keys.asPerson(me).remove(id, String(kid)))) throw new NotFoundException();
     });
   }
 
