@@ -1,20 +1,20 @@
 // Updates dist/ before it is run. Plain JavaScript, because it runs before anything is compiled.
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT, hash, readSources } from './sources.mjs';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STAMP = join(ROOT, 'dist', '.sources.json');
-/** As in tsconfig.build.json: files that no program loads are not built. */
-const NOT_BUILT = /\.(spec|fake|contract|d)\.ts$/;
+const GUIDES = join(ROOT, 'dist', 'guides.json');
+/** All that the guides can be made of, because libs/docs-site may import only kernel and platform. */
+const OF_GUIDES = /^(docs|libs\/(client|docs-site|kernel|platform))\//;
 
 /** A fault that the user can fix. The message says how. */
 export class CannotBuild extends Error {}
 
 /**
- * Compiles the sources that changed since the last build, by this or by `npm run build`. Outputs are replaced
+ * Makes again what is older than its sources, since the last build by this or by `npm run build`. Outputs are replaced
  * atomically and the stamp is written last, so an interrupted build can be continued, and concurrent builds write the
  * same files. Does not check types; `npm run build` and `npm test` do. Returns false when sources or compiler are
  * missing, as in an image; dist is then used as it is.
@@ -29,18 +29,21 @@ export function bringUpToDate(announce) {
     );
   }
   const compiler = hash(
-    ...['tsconfig.json', 'tsconfig.build.json'].map((name) => readFileSync(join(ROOT, name))),
+    ...['package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => readFileSync(join(ROOT, name))),
     readFileSync(compilerPackage),
   );
   const stamp = readStamp(compiler);
-  const stale = [...sources].filter(([path, source]) => !isFresh(path, source, stamp));
+  const isFresh = ([path, source]) => outputsOf(path).every((output) => isMadeOf(output, path, source, stamp));
+  const stale = new Map([...sources].filter((source) => !isFresh(source)));
   const removed = Object.keys(stamp.hashes).filter((path) => !sources.has(path));
-  if (stale.length === 0 && removed.length === 0) return true;
+  if (stale.size === 0 && removed.length === 0) return true;
 
   announce();
   try {
-    if (stale.length > 0) compile(stale);
+    const code = [...stale].filter(([path]) => path.endsWith('.ts'));
+    if (code.length > 0) compile(code);
     for (const path of removed) remove(path);
+    if ([...stale.keys(), ...removed].some((path) => OF_GUIDES.test(path))) makeGuides();
     const hashes = Object.fromEntries([...sources].map(([path, source]) => [path, source.hash]));
     write(STAMP, `${JSON.stringify({ compiler, hashes })}\n`);
   } catch (error) {
@@ -48,20 +51,6 @@ export function bringUpToDate(announce) {
     throw new CannotBuild(`dist is older than the sources and cannot be written: ${error.message}`);
   }
   return true;
-}
-
-function readSources() {
-  const sources = new Map();
-  for (const top of ['apps', 'libs']) {
-    if (!existsSync(join(ROOT, top))) continue;
-    for (const entry of readdirSync(join(ROOT, top), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !entry.name.endsWith('.ts') || NOT_BUILT.test(entry.name)) continue;
-      const file = join(entry.parentPath ?? entry.path, entry.name);
-      const text = readFileSync(file, 'utf8');
-      sources.set(file.slice(ROOT.length), { text, hash: hash(text), changedAt: statSync(file).mtimeMs });
-    }
-  }
-  return sources;
 }
 
 /** Reads what was compiled last, and when. Empty after another compiler or other options. */
@@ -76,13 +65,13 @@ function readStamp(compiler) {
 }
 
 /** The stamp covers its own outputs. For an output written later by `npm run build` only the time can tell. */
-function isFresh(path, source, stamp) {
-  const output = statSync(outputOf(path), { throwIfNoEntry: false });
-  if (output === undefined) return false;
-  return output.mtimeMs > stamp.madeAt ? output.mtimeMs > source.changedAt : stamp.hashes[path] === source.hash;
+function isMadeOf(output, path, source, stamp) {
+  const written = statSync(output, { throwIfNoEntry: false });
+  if (written === undefined) return false;
+  return written.mtimeMs > stamp.madeAt ? written.mtimeMs > source.changedAt : stamp.hashes[path] === source.hash;
 }
 
-function compile(stale) {
+function compile(code) {
   const ts = createRequire(import.meta.url)('typescript');
   const config = ts.getParsedCommandLineOfConfigFile(
     join(ROOT, 'tsconfig.build.json'),
@@ -92,7 +81,7 @@ function compile(stale) {
       onUnRecoverableConfigFileDiagnostic: () => undefined,
     },
   );
-  for (const [path, { text }] of stale) {
+  for (const [path, { text }] of code) {
     const result = ts.transpileModule(text, {
       compilerOptions: config.options,
       fileName: join(ROOT, path),
@@ -106,6 +95,14 @@ function compile(stale) {
     write(`${outputOf(path)}.map`, result.sourceMapText ?? '');
     write(outputOf(path), result.outputText);
   }
+}
+
+/** In a process of its own, because this one would keep the modules of an earlier build. */
+function makeGuides() {
+  const program = join(ROOT, 'dist/libs/docs-site/src/guides/write-guides.js');
+  const { status, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8' });
+  const [, reason = stderr] = /^Error: (.*)$/m.exec(stderr) ?? [];
+  if (status !== 0) throw new CannotBuild(`The guides could not be made: ${reason}`);
 }
 
 function remove(path) {
@@ -123,14 +120,12 @@ function write(file, content) {
   }
 }
 
-function outputOf(path) {
-  return join(ROOT, 'dist', path.replace(/\.ts$/, '.js'));
+function outputsOf(path) {
+  return [...(path.endsWith('.ts') ? [outputOf(path)] : []), ...(OF_GUIDES.test(path) ? [GUIDES] : [])];
 }
 
-function hash(...parts) {
-  const digest = createHash('sha1');
-  for (const part of parts) digest.update(part).update('\0');
-  return digest.digest('base64');
+function outputOf(path) {
+  return join(ROOT, 'dist', path.replace(/\.ts$/, '.js'));
 }
 
 /** Updates dist/ and runs a compiled program in this process. Returns what it exports, or undefined after a fault. */

@@ -1,10 +1,9 @@
 // npm run dev [-- --inspect]
 import { readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { bringUpToDate, run } from './build.mjs';
+import { ROOT, SOURCE_FOLDERS } from './sources.mjs';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Editors write a file in several steps. */
 const QUIET_MS = 50;
 
@@ -35,7 +34,7 @@ function watchSources(onChange) {
     }, QUIET_MS);
   };
   const watchFolders = () => {
-    const folders = new Set(['apps', 'libs'].flatMap((top) => foldersIn(join(ROOT, top))));
+    const folders = new Set(SOURCE_FOLDERS.flatMap((top) => foldersIn(join(ROOT, top))));
     for (const [folder, watcher] of watched) if (!folders.has(folder) && watched.delete(folder)) watcher.close();
     for (const folder of folders) if (!watched.has(folder)) watched.set(folder, watch(folder, changed));
   };

@@ -36,6 +36,17 @@ describe('GET /docs/guides', () => {
     }
   });
 
+  it('has an index for the search with exactly the sections of its pages', async () => {
+    const { index } = (await (await fetch(`${app.origin}/docs/guides-index.json`)).json()) as {
+      index: { documentIds: Record<string, string> };
+    };
+
+    const sections = GUIDES.flatMap(({ name }) =>
+      [...(pages.get(`/docs/guides/${name}`) ?? '').matchAll(/<h[1-6] id="([^"]*)"/g)].map(([, id]) => `${name}#${id}`),
+    );
+    expect(Object.values(index.documentIds)).toEqual(sections);
+  });
+
   it('has working links and anchors, also in the menu', async () => {
     const statuses = new Map<string, number>();
     for (const [path, page] of pages) {

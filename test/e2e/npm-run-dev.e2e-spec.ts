@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
 import { root } from '../architecture/project-files';
@@ -72,6 +72,15 @@ describe('npm run dev', () => {
     save(before);
     await saidTimes('Reloaded in', 2);
     expect(await status()).toBe('ok');
+
+    appendFileSync(join(copy, 'docs/errors.md'), '\nOwls hoot.\n');
+    await saidTimes('Reloaded in', 3);
+    for (const path of ['guides/errors', 'guides-index.json']) {
+      expect([path, await (await fetch(`${origin}/docs/${path}`)).text()]).toEqual([
+        path,
+        expect.stringMatching(/hoot/i),
+      ]);
+    }
     expect(findPostmaster(join(localDir, 'postgres'))).toEqual(postgres);
     expect(running.stderr).toMatch(/health\.controller\.ts:1\b/);
 

@@ -4,15 +4,10 @@ import { dirname, extname, join } from 'node:path';
 import type { Express } from 'express';
 
 /** Serves what is made at the first request. All responses share its bytes, and a browser may keep them for five minutes. */
-export function serveFile(
-  express: Express,
-  path: string,
-  mediaType: string,
-  make: () => string | Buffer | Promise<string>,
-): void {
-  const made = madeOnce(async () => tagged(await make()));
-  express.get(path, async (request, response) => {
-    const { bytes, tag } = await made();
+export function serveFile(express: Express, path: string, mediaType: string, make: () => string | Buffer): void {
+  let made: { readonly bytes: Buffer; readonly tag: string } | undefined;
+  express.get(path, (request, response) => {
+    const { bytes, tag } = (made ??= tagged(make()));
     response.setHeader('Cache-Control', 'public, max-age=300');
     response.setHeader('ETag', tag);
     if (request.headers['if-none-match']?.includes(tag)) response.status(304).end();
@@ -20,24 +15,15 @@ export function serveFile(
   });
 }
 
-/** Makes it at the first call. A failure is not kept: the next call tries again. */
-export function madeOnce<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let made: Promise<Made> | undefined;
-  return () =>
-    (made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    }));
-}
-
 function tagged(content: string | Buffer): { readonly bytes: Buffer; readonly tag: string } {
   const bytes = Buffer.from(content);
   return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 }
 
+export const projectPath = (path: string): string => join(dirname(require.resolve('#package')), path);
+
 /** The text of a file of the project. */
-export const projectFile = (path: string): string =>
-  readFileSync(join(dirname(require.resolve('#package')), path), 'utf8');
+export const projectFile = (path: string): string => readFileSync(projectPath(path), 'utf8');
 
 /** A script, a style or a page that is sent to browsers as it is. */
 export const browserFile = (name: string): string => projectFile(`libs/docs-site/src/browser/${name}`);

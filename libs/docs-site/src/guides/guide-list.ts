@@ -6,6 +6,9 @@ export interface Guide {
   readonly file: string;
 }
 
+/** The address in the Markdown that stands for the one of this API. */
+export const EXAMPLE_ADDRESS = 'https://api.example.com';
+
 interface Chapter {
   readonly title: string;
   readonly guides: readonly Guide[];

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { escapeHtml } from '#libs/platform/problems';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { GUIDES, PROGRAM } from './guide-list';
 import { trendChart } from './trend-chart';
@@ -44,7 +45,6 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 const markdown = new MarkdownIt({ html: false });
-export const escapeHtml = (text: string): string => markdown.utils.escapeHtml(text);
 
 markdown.core.ruler.push('prepare', ({ tokens, env }) => {
   const idOf = headingIds();

@@ -1,6 +1,6 @@
-import { framePage } from '#libs/platform/problems';
+import { escapeHtml, framePage } from '#libs/platform/problems';
 import { CHAPTERS, type Guide } from './guide-list';
-import { type RenderedGuide, escapeHtml } from './guide-markdown';
+import type { RenderedGuide } from './guide-markdown';
 
 export type RenderedGuides = ReadonlyMap<Guide, RenderedGuide>;
 

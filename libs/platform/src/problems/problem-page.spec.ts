@@ -13,7 +13,7 @@ describe('A problem page', () => {
   it('escapes every text', () => {
     for (const page of [problemPage(hostile), problemListPage([hostile])]) {
       expect(page).not.toMatch(/<script|<img|<b>/);
-      expect(page).toContain('a &#60; b &#38; <code>&#60;b&#62;</code> &#34;quoted&#34;');
+      expect(page).toContain('a &lt; b &amp; <code>&lt;b&gt;</code> &quot;quoted&quot;');
     }
   });
 
@@ -22,7 +22,7 @@ describe('A problem page', () => {
       const described = describeProblem(code, 'https://api.example.test');
       const page = problemPage(described);
       for (const heading of ['Cause', 'Remedy', 'Example']) expect(page).toContain(`<h2>${heading}</h2>`);
-      expect(page).toContain(`&#34;code&#34;: &#34;${code}&#34;`);
+      expect(page).toContain(`&quot;code&quot;: &quot;${code}&quot;`);
       expect(described.example).toMatchObject({ type: described.type, code, status: described.status });
     }
   });

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#libs/kernel';
-import { framePage } from './page-frame';
+import { escapeHtml, framePage } from './page-frame';
 import type { Problem } from './problem';
 import { problemExample } from './problem-example';
 import { PROBLEMS } from './problem-table';
@@ -31,10 +31,10 @@ export function problemPage({ code, status, title, cause, remedy, example }: Des
   return page(
     code,
     '../docs/',
-    `<h1><code>${escaped(code)}</code></h1><p>HTTP ${status} ${escaped(title)}</p>
+    `<h1><code>${escapeHtml(code)}</code></h1><p>HTTP ${status} ${escapeHtml(title)}</p>
      <h2>Cause</h2><p>${prose(cause)}</p>
      <h2>Remedy</h2><p>${prose(remedy)}</p>
-     <h2>Example</h2><pre class="wrapped">${escaped(JSON.stringify(example, null, 2))}</pre>
+     <h2>Example</h2><pre class="wrapped">${escapeHtml(JSON.stringify(example, null, 2))}</pre>
      <p><a href="../problems">All problems</a> · <a href="../docs/guides/errors">Guide to errors</a></p>`,
   );
 }
@@ -56,10 +56,6 @@ export function problemListPage(problems: readonly DescribedProblem[]): string {
 }
 
 const page = (title: string, up: string, main: string): string =>
-  framePage({ title: escaped(title), up, body: `<main id="main" class="alone">\n${main}\n</main>` });
+  framePage({ title: escapeHtml(title), up, body: `<main id="main" class="alone">\n${main}\n</main>` });
 
-const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
-}
+const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
