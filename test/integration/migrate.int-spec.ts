@@ -1,9 +1,31 @@
 import { randomBytes } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { DatabaseProbe, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
+import {
+  FORMER_COLUMNS,
+  keepFormerStates,
+  showFormerStates,
+} from '../../libs/inventory/src/assets/typeorm/former-states';
 import { ReadinessWatch } from '../../libs/platform/src/process/readiness';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
+
+/** Adds a column of assets as docs/extending/writable-field.md does. */
+class LaterColumn1780000000990 implements MigrationInterface {
+  private readonly columns = Object.keys(FORMER_COLUMNS);
+
+  async up(runner: QueryRunner): Promise<void> {
+    const columns = [...this.columns, 'later'];
+    await runner.query(`
+      ALTER TABLE asset ADD COLUMN later text;
+      ALTER TABLE asset_version ADD COLUMN IF NOT EXISTS later text;
+      ${keepFormerStates(columns)} ${showFormerStates(columns)}`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`${keepFormerStates(this.columns)} ALTER TABLE asset DROP COLUMN later`);
+  }
+}
 
 describe('Migrations', () => {
   let database: TestDatabase;
@@ -71,17 +93,20 @@ describe('Migrations', () => {
     expect(await readiness(true)).toMatchObject({ ready: false, checks: { process: 'stopping' } });
   });
 
-  it('can be reverted, newest first', async () => {
-    await migrate({ ...urls(), schema: testSchema });
+  it('can be reverted, newest first, with a later column of assets', async () => {
+    const schema = [...testSchema, { migrations: [LaterColumn1780000000990], entities: [], grants: [] }];
+    await migrate({ ...urls(), schema });
     const dataSource = new DataSource({
       type: 'postgres',
       url: database.migrationDatabaseUrl,
-      migrations: testSchema.flatMap((part) => part.migrations),
+      migrations: schema.flatMap((part) => part.migrations),
       migrationsTableName: 'migration',
       installExtensions: false,
     });
     await dataSource.initialize();
     try {
+      await dataSource.undoLastMigration();
+      await dataSource.runMigrations();
       for (const _ of dataSource.migrations) await dataSource.undoLastMigration();
       const left = await dataSource.query<unknown[]>(
         `SELECT relname FROM pg_class WHERE relkind IN ('r', 'v') AND relnamespace = 'public'::regnamespace AND relname <> 'migration'`,

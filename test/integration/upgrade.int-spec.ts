@@ -94,14 +94,14 @@ describe('An upgrade from the last release', () => {
     );
     await admin.query(fill(rows[0]?.id as string));
     await admin.query(`UPDATE asset SET name = 'renamed', change_id = change_id + 1`);
-    const former = async (): Promise<unknown> =>
-      (await admin.query('SELECT * FROM former_asset ORDER BY version_id')).rows;
+    const former = async () => (await admin.query<object>('SELECT * FROM former_asset ORDER BY version_id')).rows;
     const documents = await former();
 
     await bringTo(testSchema);
 
     expect(documents).toHaveLength(ASSETS);
-    expect(await former()).toEqual(documents);
+    // Later migrations may add columns.
+    expect(await former()).toMatchObject(documents);
   });
 });
 

@@ -13,21 +13,16 @@ const ASSET = {
 const read = ([type, names]: [string, readonly string[]]): string[] =>
   names.map((name) => `(document->>'${name}')::${type.replace('_', '')} AS ${name}`);
 const COLUMNS = [...Object.entries(ASSET).flatMap(read), `document->'tags' AS tags`].join(', ');
-/** What the view `former_asset` selects. A migration that adds a column to it selects this and, last, its own. */
-export const FORMER_ASSET = `SELECT workspace_id, asset_id AS id, id AS version_id, from_change, to_change, ${COLUMNS}`;
 const PLACE = 'workspace_id, id, version_id, from_change, to_change, facet';
 
 /** A check in `asset.posture`, whose digit to the base 3 is 0 unknown, 1 failing, 2 passing. */
 const check = (name: string, weight: number): string =>
   `CASE posture / ${weight} % 3 WHEN 1 THEN false WHEN 2 THEN true END AS ${name}`;
 
-/** Shows former states as the rows that they were: of assets, of computers, and of employees as owners. */
-export class HistoryViews1780000000098 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    // security_invoker: the reader's own row-level security holds, not that of the view's owner.
-    await runner.query(`
+/** security_invoker: the reader's own row-level security holds, not that of the view's owner. */
+export const FORMER_VIEWS = `
       CREATE VIEW former_asset WITH (security_invoker = true) AS
-        ${FORMER_ASSET} FROM asset_version;
+        SELECT workspace_id, asset_id AS id, id AS version_id, from_change, to_change, ${COLUMNS} FROM asset_version;
       CREATE VIEW former_computer WITH (security_invoker = true) AS
         SELECT ${PLACE}, public_id, name, operating_system, os_version, serial_number, owner_id, last_checked_at,
                updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,
@@ -40,7 +35,13 @@ export class HistoryViews1780000000098 implements MigrationInterface {
           FROM former_asset WHERE sub_key = 12;
       CREATE VIEW former_owner WITH (security_invoker = true) AS
         SELECT ${PLACE}, jsonb_build_object('id', public_id, 'name', name, 'email', email) AS shown
-          FROM former_asset WHERE sub_key = 15;
+          FROM former_asset WHERE sub_key = 15;`;
+
+/** Shows former states as the rows that they were: of assets, of computers, and of employees as owners. */
+export class HistoryViews1780000000098 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ${FORMER_VIEWS}
       CREATE VIEW known_owner WITH (security_invoker = true) AS
         SELECT workspace_id, id, public_id, change_id, facet,
                jsonb_build_object('id', public_id, 'name', name, 'email', email) AS shown

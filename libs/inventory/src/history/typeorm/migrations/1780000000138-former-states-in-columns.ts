@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { FORMER_COLUMNS, keepFormerStates, showFormerStates } from '../../../assets/typeorm/former-states';
 import { KEEP_FORMER_DOCUMENTS } from '../../../assets/typeorm/migrations/1780000000095-asset-versions';
-import { FORMER_ASSET } from '../../../assets/typeorm/migrations/1780000000098-history-views';
+import { FORMER_VIEWS } from '../../../assets/typeorm/migrations/1780000000098-history-views';
 import { FORGET_VERSIONS } from './1780000000130-day-counts';
 
 const COLUMNS = Object.keys(FORMER_COLUMNS);
@@ -52,7 +52,9 @@ export class FormerStatesInColumns1780000000138 implements MigrationInterface {
         UPDATE asset_version SET document =
           to_jsonb(asset_version) - '{workspace_id,asset_id,id,from_change,to_change,document}'::text[]`)}
       ${KEEP_FORMER_DOCUMENTS}
-      CREATE OR REPLACE VIEW former_asset WITH (security_invoker = true) AS ${FORMER_ASSET} FROM asset_version;
+      -- They may have columns of later migrations.
+      DROP VIEW former_owner, former_computer, former_asset;
+      ${FORMER_VIEWS}
       ALTER TABLE asset_version ALTER COLUMN document SET NOT NULL,
         ${COLUMNS.map((column) => `DROP COLUMN ${column}`).join(', ')};
     `);
