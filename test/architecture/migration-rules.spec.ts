@@ -154,6 +154,7 @@ describe('Migrations', () => {
     '-- proved: by asset_region_check, validated in 1.2.0\nALTER TABLE asset ALTER COLUMN region SET NOT NULL',
     '-- contract: since 1.2.0 nothing reads it\nALTER TABLE asset DROP COLUMN region',
     '-- contract: since 1.2.0 nothing reads it\nDROP TABLE computer',
+    '-- brief: only the catalog changes under it\nLOCK TABLE asset IN SHARE ROW EXCLUSIVE MODE',
     `/* small: one row a workspace */ UPDATE asset SET region = 'none'`,
     `COMMENT ON TABLE asset IS 'LOCK TABLE asset; DROP TABLE asset'`,
     `CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ UPDATE asset SET region = 'none' $$`,

@@ -139,7 +139,8 @@ export class MigrationRules {
         ];
     }
     const [, order] = WHOLE_TABLES.exec(text) ?? [];
-    if (order !== undefined && this.namesOneInUse(text.matchAll(/(\w+)/g)))
+    const isBrief = order === 'LOCK' && isMarked(comments, 'brief');
+    if (order !== undefined && !isBrief && this.namesOneInUse(text.matchAll(/(\w+)/g)))
       return [`${order} keeps everybody else out`];
     if (REWRITES.test(text)) return ['rewrites what it names and keeps everybody else out'];
     if (READS_EVERY_TABLE_OF.test(text))

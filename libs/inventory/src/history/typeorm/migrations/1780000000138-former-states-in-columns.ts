@@ -22,6 +22,7 @@ const ofAllWorkspaces = (statement: string): string => `
  * for these locks, and find the new columns.
  */
 const LOCKS = `
+      -- brief: no release kept documents, so few rows are written under it
       LOCK TABLE asset IN SHARE ROW EXCLUSIVE MODE;
       LOCK TABLE former_asset IN ACCESS EXCLUSIVE MODE;`;
 
