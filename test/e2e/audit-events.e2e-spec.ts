@@ -207,7 +207,11 @@ describe('GET /v1/audit-events', () => {
 
   it('applies until to every page', async () => {
     await updateAndSeal(3);
-    const [{ recordedAt }] = (await page('?since=2000-01-01T00:00:00Z')).results as [AuditEvent];
+    const [, , { recordedAt }] = (await page('?since=2000-01-01T00:00:00Z')).results as [
+      AuditEvent,
+      AuditEvent,
+      AuditEvent,
+    ];
     await updateAndSeal(2);
     const until = new Date(Date.parse(recordedAt) + 1).toISOString();
 
