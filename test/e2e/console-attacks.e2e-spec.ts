@@ -180,6 +180,10 @@ describe('An attacker of the console', () => {
       }
     });
 
+    it('keeps an idle connection open for longer than a proxy does', async () => {
+      expect((await console.browser().get('/sign-in')).headers.get('keep-alive')).toBe('timeout=70');
+    });
+
     it('on https is for https only, with cookies that no other host can set', async () => {
       const port = await freePort();
       const origin = 'https://console.example.com';

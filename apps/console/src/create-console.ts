@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { type Settings } from '#libs/platform/config';
-import { trustProxies } from '#libs/platform/http/server';
+import { KEEP_ALIVE_MS, trustProxies } from '#libs/platform/http/server';
 import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import { ProcessLogger } from '#libs/platform/observability';
 import express, { type Express } from 'express';
@@ -30,5 +30,6 @@ export async function createConsole(settings: Settings, log: Logger): Promise<Ne
   app.use(firstSteps(settings, log));
   app.use(express.urlencoded({ extended: false, limit: MAX_FORM, parameterLimit: 300 }));
   await app.init();
+  app.getHttpServer().keepAliveTimeout = KEEP_ALIVE_MS;
   return app;
 }

@@ -12,6 +12,7 @@ import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
 import { compressed, isOffered, sendStream } from './compression';
+import { KEEP_ALIVE_MS } from './keep-alive';
 import { closeSilent } from './close-silent';
 import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
@@ -58,7 +59,7 @@ export class ApiServerAdapter extends ExpressAdapter {
       ...expressMessages(route),
       // Node would send an empty 400 for a request without Host. `acceptTarget` sends a problem.
       requireHostHeader: false,
-      keepAliveTimeout: 70_000,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
