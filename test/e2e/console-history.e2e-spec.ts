@@ -57,7 +57,9 @@ describe('The history of an asset in the console', () => {
     const { text } = await browser.get(`/inventory/${asset.id}`);
 
     expect(text).toContain('The newest 100 of 101 states.');
-    expect([text.includes('State 99.'), text.match(/data-label="By"/g)?.length]).toEqual([true, 100]);
+    expect(text).toContain('State 99.');
+    // Transactions without a ticket, as those of the release before.
+    expect(text.match(/data-label="By">unknown</g)).toHaveLength(100);
   });
 
   it('names the operator and the import that changed an asset', async () => {

@@ -234,7 +234,9 @@ function byText({ origin, who }: Pick<HistoryEntry<Asset>, 'origin' | 'who'>, na
   if (origin.type === 'API') return `application ${nameOf.get(origin.clientId) ?? origin.clientId}`;
   const author = authorText(who, nameOf);
   if (origin.type === 'IMPORT') return author === null ? 'import' : `import (${author})`;
-  return author === who ? `operator (${author ?? 'unknown'})` : author;
+  // The release before records each of its changes so.
+  if (author === null) return 'unknown';
+  return author === who ? `operator (${author})` : author;
 }
 
 const textOf = (value: Asset[(typeof TOLD)[number]] | undefined): string =>
