@@ -121,6 +121,7 @@ func read(lines io.Reader) (map[string][]porcupine.Operation, error) {
 	}
 	for _, history := range subjects {
 		acceptDuringIssue(history)
+		narrow(history)
 	}
 	return subjects, nil
 }

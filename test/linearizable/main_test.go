@@ -45,6 +45,12 @@ func TestJudge(t *testing.T) {
 			{"subject":"a","kind":"write","value":"three","ifMatch":2,"version":4,"status":200,"call":31,"return":32}`},
 		"412 for the version": {refused: true, history: written + `
 			{"subject":"a","kind":"write","value":"three","ifMatch":3,"status":412,"call":31,"return":32}`},
+		"many reads of a standby that overlap with two updates": {history: written + strings.Repeat(`
+			{"subject":"a","kind":"read","value":"two","version":3,"status":200,"call":-900,"return":40}`, 40) + `
+			{"subject":"a","kind":"read","value":"one","version":2,"status":200,"call":21,"return":22}`},
+		"a stale read among many reads of a standby": {refused: true, history: written + strings.Repeat(`
+			{"subject":"a","kind":"read","value":"two","version":3,"status":200,"call":-900,"return":40}`, 10) + `
+			{"subject":"a","kind":"read","value":"one","version":2,"status":200,"call":31,"return":32}`},
 		"an unexpected status": {refused: true, history: written + `
 			{"subject":"a","kind":"read","value":"","status":404,"call":31,"return":32}`},
 		"a new token ends the old one": {history: `
