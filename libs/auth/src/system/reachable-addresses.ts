@@ -14,14 +14,14 @@ const OPEN_V6 = blockListOf(['2000::/3']);
 /** Protocols of the IETF with Teredo, documentation, and 6to4. */
 const CLOSED_V6 = blockListOf(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 /** The last half of an ISATAP address, which holds an IPv4 address, too (RFC 5214, 6.1). */
-const ISATAP = /:5efe:[0-9a-f]{1,4}:[0-9a-f]{1,4}\]$/;
+const ISATAP = /:5efe:[0-9a-f]{1,4}:[0-9a-f]{1,4}\]/;
 const LOOPBACK = blockListOf(['127.0.0.0/8', '::1/128']);
 
 /** Addresses and subnets, such as `10.0.0.0/8`. */
 export function blockListOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
-    const [address = '', bits] = network.split('/');
+    const [address, bits] = network.split('/') as [string, string?];
     const family = isIP(address) === 4 ? V4 : V6;
     list.addSubnet(address, Number(bits ?? (family === V4 ? 32 : 128)), family);
   }
@@ -29,7 +29,7 @@ export function blockListOf(networks: readonly string[]): BlockList {
 }
 
 export const isIn = (list: BlockList, address: string): boolean =>
-  isIP(address) !== 0 && !address.includes('%') && list.check(address, isIP(address) === 4 ? V4 : V6);
+  !address.includes('%') && list.check(address, isIP(address) === 4 ? V4 : V6);
 
 export const isLoopback = (address: string): boolean => isIn(LOOPBACK, address);
 
