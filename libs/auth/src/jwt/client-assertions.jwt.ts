@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
-import type { JWTPayload, JWTVerifyOptions, ProtectedHeaderParameters } from 'jose';
-import { CLIENT_ALGORITHMS, type ClientKey } from '../domain/client-assertion';
+import type { JWTPayload, JWTVerifyOptions } from 'jose';
+import { CLIENT_ALGORITHMS, type ClientKey, unverifiedHeader } from '../domain/client-assertion';
 import {
   type CheckedAssertion,
   type CheckedWorkload,
@@ -22,9 +22,13 @@ const KEYS_TO_TRY = 3;
 /** The `typ` of an assertion that names the issuer alone as its audience (RFC 10070, the update of RFC 7523). */
 const CLIENT_AUTHENTICATION = 'client-authentication+jwt';
 
-interface Verified<Key> {
-  readonly key: Key;
-  readonly claims: JWTPayload;
+type Header = NonNullable<ReturnType<typeof unverifiedHeader>>;
+
+/** What a token must be, whoever signs it. */
+interface Rules {
+  readonly types: readonly string[];
+  readonly longestSeconds: number;
+  readonly claims: JWTVerifyOptions;
 }
 
 /** Each check names its source. RFC 8725 is the best current practice for JWTs. */
@@ -42,19 +46,19 @@ export class ClientAssertionsJwt extends ClientAssertions {
   }
 
   async check(assertion: string, { clientId, keys, oldAudience }: ExpectedAssertion): Promise<CheckedAssertion> {
-    // RFC 7523, 3 (1 and 2); OpenID Connect Core, 9.
-    const expected = { issuer: clientId, subject: clientId, requiredClaims: ['exp', 'jti'] };
     const { baseUrl } = this.settings;
-    const header = await headerOf(assertion);
-    const verified = await this.verify(assertion, header, ['jwt', CLIENT_AUTHENTICATION], keys, expected);
+    const verified = await this.verify(assertion, keys, {
+      types: ['jwt', CLIENT_AUTHENTICATION],
+      longestSeconds: LONGEST_LIFE_SECONDS,
+      // RFC 7523, 3 (1 and 2); OpenID Connect Core, 9.
+      claims: { issuer: clientId, subject: clientId, requiredClaims: ['exp', 'jti'] },
+    });
     if ('fault' in verified) return verified;
     const { key, claims } = verified;
     // RFC 7523, 3 (3), and its update: the authorization server is the only audience.
-    const isOldAllowed = oldAudience && mediaType(header.typ) !== CLIENT_AUTHENTICATION;
+    const isOldAllowed = oldAudience && mediaType(verified.typ) !== CLIENT_AUTHENTICATION;
     const audiences = isOldAllowed ? [baseUrl, `${baseUrl}/oauth/token`] : [baseUrl];
     if (!audiences.includes(audienceOf(claims))) return { fault: 'audience' };
-    const fault = this.timeFault(claims, LONGEST_LIFE_SECONDS);
-    if (fault !== null) return { fault };
     // OpenID Connect Core, 9.
     if (typeof claims.jti !== 'string' || claims.jti === '') return { fault: 'jti' };
     return { key, expiresAt: new Date(((claims.exp ?? 0) + LEEWAY_SECONDS) * 1_000) };
@@ -64,15 +68,15 @@ export class ClientAssertionsJwt extends ClientAssertions {
     const { baseUrl, production } = this.settings;
     const usable = trusts.filter(({ insecure }) => !(insecure && production));
     const keys = new Map(usable.flatMap((trust) => trust.keys.map((key) => [identityOf(key), key])));
-    const header = await headerOf(token);
     if (usable.length > 0 && keys.size === 0) this.unknownKeyIds += 1;
-    const expected = { issuer, requiredClaims: ['exp', 'sub'] };
-    const verified = await this.verify(token, header, ['jwt'], [...keys.values()], expected);
+    const verified = await this.verify(token, [...keys.values()], {
+      types: ['jwt'],
+      longestSeconds: LONGEST_WORKLOAD_LIFE_SECONDS,
+      claims: { issuer, requiredClaims: ['exp', 'sub'] },
+    });
     if ('fault' in verified) return verified;
     const { key, claims } = verified;
     if (sameAddress(issuer, baseUrl)) return { fault: 'our own token' };
-    const fault = this.timeFault(claims, LONGEST_WORKLOAD_LIFE_SECONDS);
-    if (fault !== null) return { fault };
     const sub: unknown = claims.sub;
     const ofSubject = usable.filter(({ subject }) => typeof sub === 'string' && coversSubject(subject, sub));
     if (ofSubject.length === 0) return { fault: 'subject' };
@@ -82,59 +86,55 @@ export class ClientAssertionsJwt extends ClientAssertions {
     return trust ? { trust, key } : { fault: 'audience' };
   }
 
-  /** Verifies the signature, and what `jose` knows of claims. */
   private async verify<Key extends ClientKey>(
     token: string,
-    header: ProtectedHeaderParameters,
-    types: readonly string[],
     keys: readonly Key[],
-    expected: JWTVerifyOptions,
-  ): Promise<Verified<Key> | Refusal> {
-    const fault = headerFault(header, types);
+    rules: Rules,
+  ): Promise<{ readonly key: Key; readonly typ: unknown; readonly claims: JWTPayload } | Refusal> {
+    const header = unverifiedHeader(token) ?? {};
+    const fault = headerFault(header, rules.types);
     const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
     if (fitting.length === 0 || fitting.length > KEYS_TO_TRY) {
-      await this.tryKey(token, header, await this.decoy(header.alg), expected);
+      await this.tryKey(token, await this.decoy(header['alg']), rules);
       return { fault: fault ?? (fitting.length === 0 ? 'no key fits' : 'too many keys fit') };
     }
     let refused = '';
     for (const key of fitting) {
-      const tried = await this.tryKey(token, header, key, expected);
-      if ('claims' in tried) return { key, claims: tried.claims };
+      const algorithms = key.algorithms.filter((known) => known === header['alg']);
+      const tried = await this.tryKey(token, { ...key, algorithms }, rules);
+      if ('claims' in tried) return { key, typ: header['typ'], claims: tried.claims };
       refused = tried.fault;
     }
     return { fault: refused };
   }
 
+  /** Verifies the signature by the first algorithm of the key (RFC 8725, 3.1), and what every token claims. */
   private async tryKey(
     token: string,
-    header: ProtectedHeaderParameters,
-    key: ClientKey,
-    expected: JWTVerifyOptions,
+    { jwk, algorithms: [algorithm = ''] }: ClientKey,
+    { claims, longestSeconds }: Rules,
   ): Promise<{ readonly claims: JWTPayload } | Refusal> {
+    // Loaded with the first assertion, so that requests by secret never pay for it.
     const { importJWK, jwtVerify } = await import('jose');
+    const now = this.clock.now();
     try {
-      // RFC 8725, 3.1: the key decides about the algorithm. A decoy has one of its own.
-      const algorithm = key.algorithms.find((known) => known === header.alg) ?? key.algorithms[0] ?? '';
-      const { payload } = await jwtVerify(token, await importJWK({ ...key.jwk }, algorithm), {
-        ...expected,
+      const { payload } = await jwtVerify(token, await importJWK({ ...jwk }, algorithm), {
+        ...claims,
         algorithms: [algorithm],
         // RFC 7523, 3 (4 and 5).
         clockTolerance: LEEWAY_SECONDS,
-        currentDate: new Date(this.clock.now()),
+        currentDate: new Date(now),
       });
-      return { claims: payload };
+      const { exp = 0, iat = 0 } = payload;
+      const latest = now / 1_000 + LEEWAY_SECONDS;
+      // RFC 7523, 3 (4): a time unreasonably far in the future.
+      if (!(exp <= latest + longestSeconds)) return { fault: 'expiry too far' };
+      // RFC 7523, 3 (6).
+      return iat <= latest ? { claims: payload } : { fault: 'issued in the future' };
     } catch (error) {
       const { code = 'unreadable', claim = '' } = error as { readonly code?: string; readonly claim?: string };
       return { fault: `${code} ${claim}`.trim() };
     }
-  }
-
-  private timeFault({ exp = 0, iat }: JWTPayload, longestSeconds: number): string | null {
-    const latest = this.clock.now() / 1_000 + LEEWAY_SECONDS;
-    // RFC 7523, 3 (4): a time unreasonably far in the future.
-    if (!(exp <= latest + longestSeconds)) return 'expiry too far';
-    // RFC 7523, 3 (6).
-    return iat !== undefined && !(iat <= latest) ? 'issued in the future' : null;
   }
 
   /** A key that nobody has, so that a client without keys takes as long as another one. */
@@ -145,25 +145,14 @@ export class ClientAssertionsJwt extends ClientAssertions {
   }
 }
 
-/** Empty when it cannot be read. */
-async function headerOf(token: string): Promise<ProtectedHeaderParameters> {
-  // Loaded with the first assertion, so that requests by secret never pay for it.
-  const { decodeProtectedHeader } = await import('jose');
-  try {
-    return decodeProtectedHeader(token);
-  } catch {
-    return {};
-  }
-}
-
-function headerFault(header: ProtectedHeaderParameters, types: readonly string[]): string | null {
+function headerFault({ alg, crit, kid, typ }: Header, types: readonly string[]): string | null {
   // RFC 8725, 3.1 and 3.2: neither `none` nor a shared secret.
-  if (typeof header.alg !== 'string' || !CLIENT_ALGORITHMS.includes(header.alg)) return 'algorithm';
+  if (!CLIENT_ALGORITHMS.includes(alg as string)) return 'algorithm';
   // RFC 7515, 4.1.11: no extension is supported.
-  if (header.crit !== undefined) return 'critical extension';
-  if (header.kid !== undefined && typeof header.kid !== 'string') return 'key id';
+  if (crit !== undefined) return 'critical extension';
+  if (kid !== undefined && typeof kid !== 'string') return 'key id';
   // RFC 8725, 3.11: other kinds of JWT, such as our own tokens, are none.
-  if (header.typ !== undefined && !types.includes(mediaType(header.typ))) return 'type';
+  if (typ !== undefined && !types.includes(mediaType(typ))) return 'type';
   return null;
 }
 
@@ -171,8 +160,8 @@ function headerFault(header: ProtectedHeaderParameters, types: readonly string[]
 const mediaType = (typ: unknown): string =>
   typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : '';
 
-const fits = ({ kid, algorithms }: ClientKey, header: ProtectedHeaderParameters): boolean =>
-  algorithms.includes(header.alg as string) && (header.kid === undefined || header.kid === kid);
+const fits = ({ kid, algorithms }: ClientKey, header: Header): boolean =>
+  algorithms.includes(header['alg'] as string) && (header['kid'] === undefined || header['kid'] === kid);
 
 /** Two trusts in one issuer hold the same keys. */
 const identityOf = ({ kid, jwk }: ClientKey): string => JSON.stringify([kid, Object.entries(jwk).sort()]);

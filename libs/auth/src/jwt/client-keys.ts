@@ -5,10 +5,7 @@ import { KeySetUnavailable, MOST_ISSUER_KEYS } from '../domain/trusted-issuer';
 
 /** A file that is no public key, or a key that this API does not accept. */
 export class ClientKeyRefused extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'ClientKeyRefused';
-  }
+  override readonly name = 'ClientKeyRefused';
 }
 
 const JWK = z.looseObject({

@@ -15,10 +15,7 @@ export interface ListedKey extends Pick<ClientKey, 'kid' | 'algorithms'> {
 
 /** A key or trust like it exists, or the application has as many as it may. */
 export class CredentialNotAdded extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'CredentialNotAdded';
-  }
+  override readonly name = 'CredentialNotAdded';
 }
 
 /** Public keys of applications. For operators only. A change acts on the next token request of every instance. */

@@ -104,7 +104,7 @@ const FIND_WITH_TRUSTS = prepared(
                     'id', id, 'subject', subject, 'audience', audience, 'insecure', insecure,
                     'keys', (SELECT coalesce(jsonb_agg(key), '[]')
                                FROM (SELECT key FROM jsonb_array_elements(keys) AS key
-                                      WHERE key -> 'algorithms' ? $4 AND ($3 = '' OR key ->> 'kid' = substr($3, 2))
+                                      WHERE key -> 'algorithms' ? $4 AND ($3 = '' OR key ->> 'kid' = $3)
                                       LIMIT 4) AS fitting))
                   ORDER BY created_at, id), '[]')
              FROM application_trust AS trust
@@ -191,7 +191,7 @@ export class GrantRepositoryTypeorm extends GrantRepository {
   }
 
   async findWithTrusts(clientId: string, issuer: string, kid: string | null, algorithm: string) {
-    const find = bind(FIND_WITH_TRUSTS, [clientId, issuer, kid === null ? '' : `=${kid}`, algorithm]);
+    const find = bind(FIND_WITH_TRUSTS, [clientId, issuer, kid ?? '', algorithm]);
     const [[row = []] = []] = await this.database.read({ clientId }, [find]);
     const grant = toGrant(row);
     if (clientId === '' || grant.clientId !== clientId) return null;

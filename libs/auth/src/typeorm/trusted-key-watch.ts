@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { RepeatedWork } from '#libs/platform/background';
 import { Database, bind, prepared } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
-import { IssuerKeys, KeySetUnavailable } from '../domain/trusted-issuer';
+import { IssuerKeys, KeySetUnavailable, type TrustedIssuer } from '../domain/trusted-issuer';
+import { text } from './grant-columns';
 
 const PAUSE_MS = 20_000;
 /** Issuers that are asked at once. */
@@ -11,7 +12,8 @@ const AT_ONCE = 8;
 const MOST_SERIES = 500;
 const CLAIM = prepared(
   'trusted_issuers_claim',
-  'SELECT issuer, insecure, of_operator, ids, claimed_at FROM claim_trusted_issuers($1::integer)',
+  `SELECT json_build_object('issuer', issuer, 'insecure', insecure, 'ofOperator', of_operator), ids, claimed_at
+     FROM claim_trusted_issuers($1::integer)`,
 );
 const STORE_KEYS = prepared(
   'trusted_issuer_settle',
@@ -20,15 +22,12 @@ const STORE_KEYS = prepared(
 /** Sets nearest to their alert (docker/prometheus/alerts.yml) come first, so fetched ones never hide a given one. */
 const AGES = prepared(
   'trusted_keys_ages',
-  `SELECT workspace, client_id, id, given, (extract(epoch FROM keys_at) * 1000)::bigint
+  `SELECT json_build_object('workspace', workspace, 'client_id', client_id, 'trust', id,
+                            'kind', CASE WHEN given THEN 'given' ELSE 'fetched' END),
+          (extract(epoch FROM keys_at) * 1000)::bigint
      FROM ages_of_trusted_keys(NULL)
     ORDER BY keys_at + CASE WHEN given THEN interval '90 days' ELSE interval '1 day' END LIMIT $1::integer`,
 );
-
-interface Age {
-  readonly labels: Readonly<Record<'workspace' | 'client_id' | 'trust' | 'kind', string>>;
-  readonly since: number;
-}
 
 /**
  * Fetches the key sets of trusted issuers, every ten minutes and from one instance at a time, so that no request waits for
@@ -36,7 +35,7 @@ interface Age {
  */
 @Injectable()
 export class TrustedKeyWatch extends RepeatedWork {
-  private ages: readonly Age[] = [];
+  private ages: readonly { readonly labels: Readonly<Record<string, string>>; readonly since: number }[] = [];
 
   constructor(
     private readonly database: Database,
@@ -58,13 +57,8 @@ export class TrustedKeyWatch extends RepeatedWork {
   async look(): Promise<void> {
     while (!this.stopping && (await this.fetchNext()) > 0);
     const [rows = []] = await this.database.run({ outsideTenants: true }, [bind(AGES, [String(MOST_SERIES)])]);
-    this.ages = rows.map(([workspace, clientId, trust, given, since]) => ({
-      labels: {
-        workspace: String(workspace),
-        client_id: String(clientId),
-        trust: String(trust),
-        kind: given === 't' ? 'given' : 'fetched',
-      },
+    this.ages = rows.map(([labels, since]) => ({
+      labels: JSON.parse(text(labels)) as Record<string, string>,
       since: Number(since),
     }));
   }
@@ -77,20 +71,20 @@ export class TrustedKeyWatch extends RepeatedWork {
   private async fetchNext(): Promise<number> {
     const [rows = []] = await this.database.run({ outsideTenants: true }, [bind(CLAIM, [String(AT_ONCE)])]);
     await Promise.all(
-      rows.map(async ([issuer = '', insecure, ofOperator, ids = '', claimedAt = '']) => {
-        const source = { issuer: String(issuer), insecure: insecure === 't', ofOperator: ofOperator === 't' };
-        const [keys, reason] = await this.issuers.fetch(source).then(
-          (fetched) => [JSON.stringify(fetched), ''],
-          (error: Error) => ['', this.reasonOf(error, source.issuer)],
+      rows.map(async ([source, ids, claimedAt]) => {
+        const issuer = JSON.parse(text(source)) as TrustedIssuer;
+        const fetched = await this.issuers.fetch(issuer).then(
+          (keys) => [JSON.stringify(keys), ''],
+          (error: Error) => ['', this.reasonOf(error, issuer)],
         );
-        const stored = bind(STORE_KEYS, [String(ids), String(claimedAt), keys as string, reason as string]);
+        const stored = bind(STORE_KEYS, [text(ids), text(claimedAt), ...fetched]);
         await this.database.run({ outsideTenants: true }, [stored]);
       }),
     );
     return rows.length;
   }
 
-  private reasonOf(error: Error, issuer: string): string {
+  private reasonOf(error: Error, { issuer }: TrustedIssuer): string {
     if (!(error instanceof KeySetUnavailable)) throw error;
     this.logger.warn({ message: 'the key set of a trusted issuer was not fetched', issuer, reason: error.message });
     return error.message;
