@@ -1,6 +1,6 @@
 /**
- * What migration 1780000000138 made a former state keep: columns of `asset` and their types, and a computer's agent
- * version.
+ * What former states had before any later migration added a column: columns of `asset` and their types, and a computer's
+ * agent version.
  */
 export const FORMER_COLUMNS: Readonly<Record<string, string>> = {
   public_id: 'uuid',

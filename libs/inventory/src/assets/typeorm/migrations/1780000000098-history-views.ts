@@ -1,18 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { FORMER_COLUMNS } from '../former-states';
 
-/** Columns of a former state that are read, by type. */
-const ASSET = {
-  uuid: ['public_id', 'owner_id'],
-  smallint: ['sub_key', 'classification', 'owner_source', 'facet', 'posture'],
-  text: ['name', 'description', 'external_id', 'source', 'account_id', 'region', 'serial_number', 'operating_system'],
-  text_: ['os_version', 'email', 'user_data_info', 'agent_version'],
-  timestamptz: ['created_at', 'updated_at', 'last_checked_at'],
-  boolean: ['contains_patient_data', 'contains_user_data'],
-  integer: ['version'],
-};
-const read = ([type, names]: [string, readonly string[]]): string[] =>
-  names.map((name) => `(document->>'${name}')::${type.replace('_', '')} AS ${name}`);
-const COLUMNS = [...Object.entries(ASSET).flatMap(read), `document->'tags' AS tags`].join(', ');
+const COLUMNS = Object.entries(FORMER_COLUMNS).map(([name, type]) => `(document->>'${name}')::${type} AS ${name}`);
 const PLACE = 'workspace_id, id, version_id, from_change, to_change, facet';
 
 /** A check in `asset.posture`, whose digit to the base 3 is 0 unknown, 1 failing, 2 passing. */
@@ -22,7 +11,7 @@ const check = (name: string, weight: number): string =>
 /** security_invoker: the reader's own row-level security holds, not that of the view's owner. */
 export const FORMER_VIEWS = `
       CREATE VIEW former_asset WITH (security_invoker = true) AS
-        SELECT workspace_id, asset_id AS id, id AS version_id, from_change, to_change, ${COLUMNS} FROM asset_version;
+        SELECT workspace_id, asset_id AS id, id AS version_id, from_change, to_change, ${COLUMNS.join(', ')} FROM asset_version;
       CREATE VIEW former_computer WITH (security_invoker = true) AS
         SELECT ${PLACE}, public_id, name, operating_system, os_version, serial_number, owner_id, last_checked_at,
                updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,

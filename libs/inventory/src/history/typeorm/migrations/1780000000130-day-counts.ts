@@ -35,7 +35,7 @@ const countsAt = (name: string, columns: readonly string[], now: string, only = 
       REVOKE ALL ON FUNCTION ${name} FROM PUBLIC;`;
 };
 
-/** The function whose parameter `version` was a column's name later. */
+/** Migration 1780000000138 adds a column `version`, so it makes the function again where the parameter had no qualifier. */
 export const FORGET_VERSIONS = `
       CREATE OR REPLACE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer, OUT forgotten integer)
         LANGUAGE plpgsql ${AS_OWNER} SET enable_seqscan = off AS $$
