@@ -129,6 +129,30 @@ describe('The pages of the console', () => {
     }
   });
 
+  it.each([
+    ['/computers', ['lastCheckedBefore'], 'foo'],
+    ['/computers', ['lastCheckedBefore'], '2026-01-02 12:00'],
+    ['/audit', ['since', 'until'], '2026-02-30'],
+  ])('say that a field takes a day: %s by %j', async (list, fields, typed) => {
+    const query = fields.map((field) => `${field}=${typed}`).join('&');
+    for (const path of [`${list}?${query}`, `${list}?${query}&pageSize=0`]) {
+      const { status, text } = await viewer.get(path);
+
+      expect([path, status]).toEqual([path, 400]);
+      for (const field of fields) {
+        // prettier-ignore
+        expect(text).toContain(`id="${field}-error">This field must be a day such as 2026-01-02.<`);
+      }
+    }
+  });
+
+  it('say how an address writes the plus sign of an e-mail address', async () => {
+    const { status, text } = await viewer.get('/inventory?email=ada+test@example.com');
+
+    expect(status).toBe(400);
+    expect(text).toContain('email must have no spaces; in a query a + is a space, so send a plus sign as %2B');
+  });
+
   it('show above the list what is wrong with a parameter that has no field', async () => {
     for (const [path, reason] of [
       ['/computers?lastCheckedAfter=foo&isMonitored=true', 'lastCheckedAfter is not a parameter of this operation'],
@@ -268,6 +292,31 @@ describe('The pages of the console', () => {
     expect(text).toMatch(/<td>mdm<\/td>[\s\S]*no limit is set/);
   });
 
+  it('say that there are more sources and imports than they show', async () => {
+    const { slug, id } = await console.aWorkspace();
+    const browser = await console.signIn(slug, 'viewer');
+    const addRuns = (count: number) =>
+      console.database.admin.query(
+        `INSERT INTO import_run (workspace_id, id, source, ended_at, outcome, who, options, files, counts, errors, warnings)
+         SELECT $1, gen_random_uuid(), 'source ' || gen_random_uuid(), ended_at, outcome, who, options, files, counts, errors, warnings
+           FROM (SELECT * FROM import_run WHERE workspace_id = $2 LIMIT 1) AS run, generate_series(1, $3) AS n`,
+        [id, ours.id, count],
+      );
+    const pages = async () => [(await browser.get('/imports')).text, (await browser.get('/')).text];
+
+    await addRuns(50);
+    const few = await pages();
+    await addRuns(50);
+    const [all = ''] = await pages();
+    await addRuns(1);
+    const [imports = '', overview = ''] = await pages();
+
+    for (const text of [...few, all]) expect(text).not.toMatch(/The (newest|first) \d/);
+    expect(imports).toContain('The newest 100 imports.');
+    expect(imports.match(/href="\/imports\/[0-9a-f-]{36}"/g)).toHaveLength(100);
+    expect(overview).toContain('The first 50 of 101 sources.');
+  });
+
   it('count the computers once for all checks', async () => {
     const read = jest.spyOn(console.app.get(Database), 'read');
     await viewer.get('/');
@@ -390,66 +439,6 @@ describe('The pages of the console', () => {
 
       expect(statuses).toEqual([200, 200, 200, 200, 429]);
       expect((await other.get('/computers/download')).status).toBe(200);
-    });
-  });
-
-  describe('people', () => {
-    it('are added, get another role and are removed, by an administrator', async () => {
-      const admin = await console.signIn(ours.slug, 'admin');
-
-      const added = await admin.submit('/people', '/people', { name: XSS, email: 'new@example.com', role: 'viewer' });
-      const again = await admin.submit('/people', '/people', { name: 'New', email: 'NEW@example.com', role: 'viewer' });
-      const wrong = await admin.submit('/people', '/people', { name: '', email: 'x', role: 'root' });
-
-      expect([added.status, again.status, wrong.status]).toEqual([303, 400, 400]);
-      for (const name of ['name', 'role']) expect(wrong.text).toContain(`id="${name}-error"`);
-      const page = await admin.get('/people');
-      expect([page.text.includes('<img'), page.text.includes(ESCAPED)]).toEqual([false, true]);
-      const { items } = (await console.admin('people', 'list', '--workspace', ours.slug)) as {
-        items: { id: string; email: string; role: string; state: string }[];
-      };
-      const id = items.find(({ email }) => email === 'new@example.com')?.id ?? '';
-      const raised = await admin.submit('/people', `/people/${id}/role`);
-      const removed = await admin.submit('/people', `/people/${id}/remove`);
-      const twice = await admin.post(`/people/${id}/remove`, page.fields('/people'));
-      expect([raised.status, removed.status, twice.status]).toEqual([303, 303, 404]);
-      const { rows } = await console.database.admin.query(
-        'SELECT action, actor_type, actor_name FROM audit_event WHERE target_id = $1 ORDER BY id',
-        [id],
-      );
-      expect(rows).toEqual(
-        ['person.added', 'person.role_set', 'person.removed'].map((action) => ({
-          ...{ action, actor_type: 'PERSON', actor_name: admin.personId },
-        })),
-      );
-      expect((await viewer.get('/people')).status).toBe(403);
-    });
-
-    it('keep one administrator', async () => {
-      const { slug } = await console.aWorkspace();
-      const admin = await console.signIn(slug, 'admin');
-
-      const [removed, demoted] = [
-        await admin.submit('/people', `/people/${admin.personId}/remove`),
-        await admin.submit('/people', `/people/${admin.personId}/role`),
-      ];
-
-      expect([removed.status, demoted.status]).toEqual([409, 409]);
-      expect(removed.text).toContain('last administrator');
-    });
-
-    it('keep one of two administrators who remove each other at once', async () => {
-      const { slug } = await console.aWorkspace();
-      const [one, two] = [await console.signIn(slug, 'admin'), await console.signIn(slug, 'admin')];
-      const [first, second] = [await one.get('/people'), await two.get('/people')];
-
-      await Promise.all([
-        one.post(`/people/${two.personId}/remove`, first.fields('/people')),
-        two.post(`/people/${one.personId}/remove`, second.fields('/people')),
-      ]);
-
-      const { items } = (await console.admin('people', 'list', '--workspace', slug)) as { items: { state: string }[] };
-      expect(items.filter(({ state }) => state === 'open')).toHaveLength(1);
     });
   });
 });

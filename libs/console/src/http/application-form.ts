@@ -1,7 +1,7 @@
 import { ClientKeyRefused, CredentialNotAdded, issuerFault, subjectFault } from '#libs/auth/operators';
 import { RATE_CLASSES, type RateClass, type RateLimit, SCOPES, type Scope, parseRateLimit } from '#libs/kernel';
 import type { LimitsDto } from './application.dto';
-import type { FieldErrors } from './read-fields';
+import type { FieldErrors, ReadForm } from './read-fields';
 
 const TEXTS: Readonly<Partial<Record<Scope, string>>> = {
   'all:read': 'reads everything, also what comes later',
@@ -18,21 +18,17 @@ export const SCOPE_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** Reads limits as people write them, such as 20/40. */
-export function readLimits(
-  fields: LimitsDto,
-):
-  | { readonly limits: Partial<Record<RateClass, RateLimit>>; readonly errors: null }
-  | { readonly limits: null; readonly errors: FieldErrors } {
+export function readLimits(typed: LimitsDto): ReadForm<Partial<Record<RateClass, RateLimit>>> {
   const limits: Partial<Record<RateClass, RateLimit>> = {};
   const errors: Record<string, string> = {};
   for (const rateClass of RATE_CLASSES) {
-    const text = fields[rateClass];
+    const text = typed[rateClass];
     if (text === undefined) continue;
     const limit = parseRateLimit(text);
     if (limit) limits[rateClass] = limit;
     else errors[rateClass] = 'Write the requests per minute, a slash and the burst, such as 20/40.';
   }
-  return Object.keys(errors).length === 0 ? { limits, errors: null } : { limits: null, errors };
+  return Object.keys(errors).length === 0 ? { fields: limits, errors: null } : { fields: null, errors };
 }
 
 /** Returns what is wrong with a trust, or null. */

@@ -19,12 +19,10 @@ import {
 import { idOf } from './path-id';
 import { SCOPE_TEXTS, readLimits, refusalAt, trustFaults } from './application-form';
 import { sendPage } from './page';
-import { type FieldErrors, type Refused, readFields, shown } from './read-fields';
+import { type FieldErrors, type Refused, type Typed, readFields } from './read-fields';
 
 /** Anything else leads nowhere, and Postgres takes no NUL. */
 const CLIENT_ID = /^[\w-]{1,64}$/;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Programs that use the API, for administrators. Each change acts on the program's next request. */
 @Controller('applications')
@@ -44,15 +42,13 @@ export class ApplicationsController {
   }
 
   @Post()
-  async create(@Me() me: SignedIn, @Body() body: Fields, @Res() response: Response): Promise<void> {
+  async create(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
     const { fields, errors } = await readFields(NewApplicationDto, body);
     if (errors) return this.showList(me, response, { errors, typed: body });
     const made = await this.claim(me, body);
     if (made !== null) return response.redirect(303, `/applications${made === '' ? '' : `/${made}`}`);
-    const [applications, wanted] = [
-      this.applications.asPerson(me),
-      [me.workspaceId, fields.name, fields.scopes] as const,
-    ];
+    const applications = this.applications.asPerson(me);
+    const wanted = [me.workspaceId, fields.name, fields.scopes] as const;
     const created = fields.noSecret
       ? { application: await applications.createWithoutSecret(...wanted), clientSecret: null }
       : await applications.create(...wanted);
@@ -71,7 +67,7 @@ export class ApplicationsController {
   async rotate(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() body: Fields,
+    @Body() body: Typed,
     @Res() response: Response,
   ): Promise<void> {
     const application = await this.own(me, id);
@@ -97,7 +93,7 @@ export class ApplicationsController {
   async addKeys(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() body: Fields,
+    @Body() body: Typed,
     @Res() response: Response,
   ): Promise<void> {
     await this.submit(me, id, { dto: NewKeysDto, body, response }, async ({ jwk }) => {
@@ -109,7 +105,7 @@ export class ApplicationsController {
   async removeKey(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() { kid }: Fields,
+    @Body() { kid }: Typed,
     @Res() response: Response,
   ): Promise<void> {
     await this.change(me, id, response, async () => {
@@ -122,7 +118,7 @@ export class ApplicationsController {
   async addTrust(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() body: Fields,
+    @Body() body: Typed,
     @Res() response: Response,
   ): Promise<void> {
     await this.submit(me, id, { dto: NewTrustDto, body, response }, async ({ issuer, subject }) => {
@@ -137,7 +133,7 @@ export class ApplicationsController {
   async removeTrust(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() { trust }: Fields,
+    @Body() { trust }: Typed,
     @Res() response: Response,
   ): Promise<void> {
     await this.change(me, id, response, async () => {
@@ -159,7 +155,7 @@ export class ApplicationsController {
   async setScopes(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() body: Fields,
+    @Body() body: Typed,
     @Res() response: Response,
   ): Promise<void> {
     await this.submit(me, id, { dto: ScopesDto, body, response }, async ({ scopes }) => {
@@ -172,11 +168,11 @@ export class ApplicationsController {
   async lowerLimits(
     @Me() me: SignedIn,
     @Param() { client_id: id }: Param,
-    @Body() body: Fields,
+    @Body() body: Typed,
     @Res() response: Response,
   ): Promise<void> {
     await this.submit(me, id, { dto: LimitsDto, body, response }, async (fields) => {
-      const { limits, errors } = readLimits(fields);
+      const { fields: limits, errors } = readLimits(fields);
       if (errors) return errors;
       try {
         await this.applications.asPerson(me).setLimits(id, limits, this.settings.rateLimits);
@@ -200,7 +196,7 @@ export class ApplicationsController {
   private async submit<Fields extends object>(
     me: SignedIn,
     id: string,
-    form: { readonly dto: new () => Fields; readonly body: Refused['typed']; readonly response: Response },
+    form: { readonly dto: new () => Fields; readonly body: Typed; readonly response: Response },
     make: (fields: Fields) => Promise<FieldErrors | null>,
   ): Promise<void> {
     const { dto, body, response } = form;
@@ -219,7 +215,7 @@ export class ApplicationsController {
   }
 
   /** Returns null for the first to send the form. */
-  private async claim(me: SignedIn, { once }: Fields): Promise<string | null> {
+  private async claim(me: SignedIn, { once }: Typed): Promise<string | null> {
     if (typeof once === 'string' && isUuid(once)) return this.sessions.claim(me, once);
     throw new BadRequestException('This form is not complete. Open the page again and send its form.');
   }
@@ -230,13 +226,7 @@ export class ApplicationsController {
 
   private async showList({ workspaceId }: SignedIn, response: Response, refused?: Refused): Promise<void> {
     const applications = await this.applications.list(workspaceId);
-    const content = {
-      title: 'Applications',
-      applications,
-      scopes: SCOPE_TEXTS,
-      once: randomUUID(),
-      ...shown(refused),
-    };
+    const content = { title: 'Applications', applications, scopes: SCOPE_TEXTS, once: randomUUID(), ...refused };
     sendPage(response, 'applications', content, refused ? 400 : 200);
   }
 
@@ -249,16 +239,9 @@ export class ApplicationsController {
       inForce: formatRateLimit(application.limits[rateClass] ?? this.settings.rateLimits[rateClass]),
     }));
     const typed = { scopes: application.scopes, ...refused?.typed };
-    const content = {
-      application,
-      trusts,
-      limits,
-      scopes: SCOPE_TEXTS,
-      once: randomUUID(),
-      ...shown(refused),
-      typed,
-    };
-    sendPage(response, 'application', { title: application.name, ...content }, refused ? 400 : 200);
+    const choices = { limits, scopes: SCOPE_TEXTS, once: randomUUID() };
+    const content = { title: application.name, application, trusts, ...choices, ...refused, typed };
+    sendPage(response, 'application', content, refused ? 400 : 200);
   }
 
   /** The only page that ever shows the secret. */

@@ -1,12 +1,12 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs/audit';
+import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, type PublishedEvent, PublishedEvents } from '#libs/audit';
 import { Clock, DomainError, type WorkspaceId } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Access, Me } from './access.decorator';
 import { Downloads } from './downloads';
-import { asInstant, downloadAddress, listQuery, nextPage, sendList } from './list-query';
+import { downloadAddress, listQuery, nextPage, sendList } from './list-query';
 import { Names } from './names';
 
 const RESOURCE = 'audit-events';
@@ -30,14 +30,14 @@ export class AuditController {
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
     await sendList(request, response, 'audit', { title: 'Audit', actions: ACTIONS }, async () => {
-      const query = await listQuery(AuditEventQueryDto, request, response, wholeDays);
+      const query = await listQuery(AuditEventQueryDto, request, response);
       return query && this.read(workspaceId, query, request, response);
     });
   }
 
   @Get('download')
   async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(AuditEventQueryDto, request, response, wholeDays);
+    const query = await listQuery(AuditEventQueryDto, request, response);
     if (!query) return;
     const { start, filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
@@ -68,7 +68,6 @@ export class AuditController {
       this.published.oldestWaiting(workspaceId),
     ]);
     const envelope = this.paging.envelope(response, workspaceId, RESOURCE, page, texts);
-    response.removeHeader('Link');
     const assets = page.changes.flatMap(({ target, changes }) => [
       target.type === 'ASSET' ? target.id : null,
       ...changes.filter(isOfOwner).flatMap((change) => [change.old, change.new]),
@@ -93,23 +92,16 @@ export class AuditController {
   }
 }
 
-/** The last day counts too. */
-const wholeDays = (sent: Record<string, unknown>) => asInstant(asInstant(sent, 'since'), 'until', 1);
-
 const isOfOwner = ({ field }: { readonly field: string }): boolean => field === 'ownerId';
 
 const valueText = (value: unknown, nameOf: ReadonlyMap<unknown, string>): string =>
   value === null ? 'none' : (nameOf.get(value) ?? (typeof value === 'string' ? value : JSON.stringify(value)));
 
-function whoOf({ type, clientId, name, personId }: ChangeActor, nameOf: ReadonlyMap<unknown, string>): string {
+function whoOf(
+  { type, clientId, name, personId }: PublishedEvent['actor'],
+  nameOf: ReadonlyMap<unknown, string>,
+): string {
   if (personId !== undefined) return nameOf.get(personId) ?? 'a former person';
   if (clientId !== null) return `application ${nameOf.get(clientId) ?? clientId}`;
   return `${type === 'IMPORT' ? 'import' : 'operator'}${name ? ` (${name})` : ''}`;
-}
-
-interface ChangeActor {
-  readonly type: string;
-  readonly clientId: string | null;
-  readonly name?: string | null;
-  readonly personId?: string;
 }

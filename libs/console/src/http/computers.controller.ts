@@ -8,7 +8,7 @@ import { csvLine } from '../domain/csv';
 import { Access, Me } from './access.decorator';
 import { Downloads } from './downloads';
 import { idOf } from './path-id';
-import { asInstant, downloadAddress, listQuery, nextPage, sendList } from './list-query';
+import { downloadAddress, listQuery, nextPage, sendList } from './list-query';
 import { sendPage } from './page';
 
 const RESOURCE = 'computers';
@@ -30,14 +30,13 @@ export class ComputersController {
   async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
     const checks = CHECKS.map((key, place) => ({ key, label: CHECK_LABELS[place] }));
     await sendList(request, response, 'computers', { title: 'Computers', checks }, async () => {
-      const query = await listQuery(ComputerQueryDto, request, response, fromDay);
+      const query = await listQuery(ComputerQueryDto, request, response);
       if (!query) return null;
       const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, {
         defaultSize: PAGE_SIZE,
       });
       const found = await this.computers.list(newestOf(workspaceId), filters, page, 'owner');
       const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
-      response.removeHeader('Link');
       return {
         ...{ totalCount, typed: texts, next: nextPage(request, endCursor), download: downloadAddress(request) },
         computers: found.items.map((computer) => ({ ...computer, checks: checksOf(computer) })),
@@ -47,7 +46,7 @@ export class ComputersController {
 
   @Get('download')
   async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(ComputerQueryDto, request, response, fromDay);
+    const query = await listQuery(ComputerQueryDto, request, response);
     if (!query) return;
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     const facts = ['id', 'name', 'owner', 'ownerEmail', 'serialNumber', 'operatingSystem', 'osVersion', 'isMonitored'];
@@ -58,16 +57,14 @@ export class ComputersController {
       reader: this.computers.reader(me.workspaceId, filters, 'owner'),
       line: (one) =>
         csvLine([
+          ...[one.id, one.name, one.owner?.name, one.owner?.email, one.serialNumber, one.operatingSystem],
           ...[
-            one.id,
-            one.name,
-            one.owner?.name,
-            one.owner?.email,
-            one.serialNumber,
-            one.operatingSystem,
             one.osVersion,
+            one.isMonitored,
+            one.lastCheckedAt,
+            one.source,
+            ...checksOf(one).map(({ state }) => state),
           ],
-          ...[one.isMonitored, one.lastCheckedAt, one.source, ...checksOf(one).map(({ state }) => state)],
         ]),
     });
   }
@@ -82,8 +79,6 @@ export class ComputersController {
     sendPage(response, 'computer', { title: computer.name, computer, checks: checksOf(computer) });
   }
 }
-
-const fromDay = (sent: Record<string, unknown>) => asInstant(sent, 'lastCheckedBefore');
 
 function checksOf({ compliance }: Computer) {
   const results = [

@@ -24,8 +24,7 @@ export class Cookies {
   }
 
   set(response: Response, name: Name, value: string, maxAgeMs?: number): void {
-    const life = maxAgeMs === undefined ? {} : { maxAge: maxAgeMs };
-    response.cookie(this.nameOf(name), value, { ...OPTIONS, secure: this.secure, ...life });
+    response.cookie(this.nameOf(name), value, { ...OPTIONS, secure: this.secure, maxAge: maxAgeMs });
   }
 
   clear(response: Response, name: Name): void {

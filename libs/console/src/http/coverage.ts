@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const FRAME = { width: 300, height: 130, most: 100, unit: '%' };
 
 /** Shares by day: a picture of each, and all of them as a table. */
-export interface Trend {
+interface Trend {
   readonly charts: readonly string[];
   readonly labels: readonly string[];
   /** The newest day first. Null where there was nothing. */

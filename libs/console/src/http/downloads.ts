@@ -51,7 +51,7 @@ export class Downloads {
       response.setHeader('Content-Type', download.mediaType);
       response.setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
       await pipeline(
-        Readable.from(linesOf(download, first, (sent) => this.record(me, download, sent, requestId))),
+        Readable.from(linesOf(download, first, (rows) => this.record(me, download.target, rows, requestId))),
         response,
       );
     } catch (error) {
@@ -65,7 +65,7 @@ export class Downloads {
 
   private async record(
     { workspaceId, personId }: SignedIn,
-    { target }: Pick<Download<unknown>, 'target'>,
+    target: Download<unknown>['target'],
     rows: number,
     requestId: string,
   ): Promise<void> {

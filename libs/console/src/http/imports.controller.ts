@@ -21,11 +21,10 @@ export class ImportsController {
 
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Res() response: Response): Promise<void> {
-    const runs = await this.runs.latest({ workspaceId, source: null }, SHOWN_RUNS);
-    sendPage(response, 'imports', {
-      ...{ title: 'Imports', runs: runs.map(({ run }) => run) },
-      upload: this.uploads.of(workspaceId),
-    });
+    const found = await this.runs.latest({ workspaceId, source: null }, SHOWN_RUNS + 1);
+    const runs = found.slice(0, SHOWN_RUNS).map(({ run }) => run);
+    const hasMore = found.length > SHOWN_RUNS;
+    sendPage(response, 'imports', { title: 'Imports', runs, hasMore, upload: this.uploads.of(workspaceId) });
   }
 
   @Get(':id')
@@ -36,13 +35,8 @@ export class ImportsController {
   ): Promise<void> {
     const found = await this.runs.find(idOf(id), workspaceId);
     if (!found) throw new NotFoundException();
-    const { run, errors, warnings } = found;
+    const { run, errors: errorLines, warnings } = found;
     const who = authorText(run.who, await this.names.of(workspaceId));
-    sendPage(response, 'import', {
-      title: `Import of ${run.source}`,
-      run: { ...run, who },
-      errorLines: errors,
-      warnings,
-    });
+    sendPage(response, 'import', { title: `Import of ${run.source}`, run: { ...run, who }, errorLines, warnings });
   }
 }

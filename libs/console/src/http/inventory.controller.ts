@@ -22,9 +22,7 @@ import { Names, authorText } from './names';
 import { Notices } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
-import { type FieldErrors, type Refused, readFields, shown } from './read-fields';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type FieldErrors, type Refused, type Typed, readFields } from './read-fields';
 
 const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
@@ -70,15 +68,8 @@ export class InventoryController {
         csvLine([
           ...[one.id, one.name, one.type, one.classification, one.description, one.owner?.name, one.owner?.email],
           ...[one.ownerSource, one.tags.map(({ key }) => key).join(' '), one.source, one.externalId, one.accountId],
-          ...[
-            one.region,
-            one.serialNumber,
-            one.operatingSystem,
-            one.osVersion,
-            one.email,
-            one.createdAt,
-            one.updatedAt,
-          ],
+          ...[one.region, one.serialNumber, one.operatingSystem, one.osVersion, one.email],
+          ...[one.createdAt, one.updatedAt],
         ]),
     });
   }
@@ -88,7 +79,7 @@ export class InventoryController {
   async writeMany(
     @Me() me: SignedIn,
     @Param() { field }: { field: string },
-    @Body() body: Fields,
+    @Body() body: Typed,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
@@ -123,7 +114,7 @@ export class InventoryController {
   async write(
     @Me() me: SignedIn,
     @Param() { id, field }: { id: string; field: string },
-    @Body() body: Fields,
+    @Body() body: Typed,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
@@ -160,7 +151,11 @@ export class InventoryController {
     const { workspaceId } = me;
     const content = {
       ...{ title: 'Inventory', categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
-      ...{ ticked: shown(refused), query: queryText(request), notice: this.notices.take(me, request, response) },
+      ...{
+        ticked: refused ?? { errors: {}, typed: {} },
+        query: queryText(request),
+        notice: this.notices.take(me, request, response),
+      },
     };
     const read = async () => {
       const query = await listQuery(AssetQueryDto, request, response, typeAlone);
@@ -170,7 +165,6 @@ export class InventoryController {
       });
       const found = await this.assets.list(newestOf(workspaceId), filters, page, 'owner');
       const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
-      response.removeHeader('Link');
       return {
         ...{ assets: found.items, totalCount, typed: texts },
         ...{ next: nextPage(request, endCursor), download: downloadAddress(request) },
@@ -190,23 +184,12 @@ export class InventoryController {
     const { description, classification, owner } = asset;
     const tags = asset.tags.flatMap(({ key, readOnly }) => (readOnly ? [] : key)).join('\n');
     const typed = { description, classification, tags, owner: owner?.email ?? owner?.name, ...refused?.typed };
-    sendPage(
-      response,
-      'asset',
-      {
-        ...{
-          title: asset.name,
-          asset,
-          history: history.items.map((entry) => toldOf(entry, nameOf)),
-          states: history.totalCount,
-          classifications: CLASSIFICATIONS,
-          typed,
-        },
-        category: ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type)),
-        errors: refused?.errors ?? {},
-      },
-      refused ? 400 : 200,
-    );
+    const content = {
+      ...{ title: asset.name, asset, states: history.totalCount, classifications: CLASSIFICATIONS },
+      category: ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type)),
+      history: history.items.map((entry) => toldOf(entry, nameOf)),
+    };
+    sendPage(response, 'asset', { ...content, ...refused, typed }, refused ? 400 : 200);
   }
 }
 

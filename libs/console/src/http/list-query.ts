@@ -1,4 +1,4 @@
-import { DomainError } from '#libs/kernel';
+import { DomainError, ValidationFailed, parseTimestamp } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
@@ -6,11 +6,13 @@ import { type PageContent, sendPage } from './page';
 import { errorsOf } from './read-fields';
 
 const DAY_MS = 86_400_000;
+/** Fields of a day, and how many days later its moment is: the last day counts too. */
+const DAYS: Readonly<Record<string, number>> = { since: 0, until: 1, lastCheckedBefore: 0 };
 const pipe = new InputPipe();
 
 /**
  * Reads the query of a list under the API's names. A form also sends empty fields, and one for each ticked box: that leads
- * to the address without them, and gives null. `read` turns what people write into what the API takes.
+ * to the address without them, and gives null. `read` turns what people choose into what the API takes.
  * @throws `validation_failed`
  */
 export async function listQuery<Query extends object>(
@@ -23,7 +25,8 @@ export async function listQuery<Query extends object>(
   const plain = sent.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const);
   const given = plain.filter(([, value]) => value !== '');
   if (given.length === sent.length && sent.every(([, value]) => !Array.isArray(value))) {
-    const query = (await pipe.transform(read({ ...request.query }), { type: 'query', metatype: dto })) as Query;
+    const asked = pipe.transform(momentsOf(read({ ...request.query })), { type: 'query', metatype: dto });
+    const query = (await asked.catch(namingDays)) as Query;
     refuseInstantOfPage(query);
     return query;
   }
@@ -46,6 +49,8 @@ export async function sendList(
   const typed = request.query;
   try {
     const found = await read();
+    // Of the API's next page.
+    response.removeHeader('Link');
     if (found) sendPage(response, view, { typed, ...content, ...found }, status);
   } catch (error) {
     if (!(error instanceof DomainError) || error.faults.length === 0) throw error;
@@ -71,11 +76,25 @@ export function downloadAddress(request: Request): string {
 /** The query of the list, to come back to it. */
 export const queryText = ({ query }: Request): string => textOf(Object.entries(query as Record<string, string>));
 
-/** A browser's field of a day sends no time: the day begins, or begins so many days later. */
-export function asInstant(sent: Record<string, unknown>, name: string, daysLater = 0): Record<string, unknown> {
-  const day = sent[name];
-  const isDay = typeof day === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day));
-  return isDay ? { ...sent, [name]: new Date(Date.parse(day) + daysLater * DAY_MS).toISOString() } : sent;
+/** A browser's field of a day sends no time. An address may have one. */
+function momentsOf(sent: Record<string, unknown>): Record<string, unknown> {
+  const moments = { ...sent };
+  for (const [name, daysLater] of Object.entries(DAYS)) {
+    const begin = parseTimestamp(`${String(sent[name])}T00:00:00Z`);
+    if (begin) moments[name] = new Date(begin.getTime() + daysLater * DAY_MS).toISOString();
+  }
+  return moments;
+}
+
+function namingDays(error: unknown): never {
+  if (!(error instanceof ValidationFailed)) throw error;
+  throw new ValidationFailed(
+    error.faults.map((fault) =>
+      fault.code === 'format' && (fault.parameter ?? '') in DAYS
+        ? { ...fault, detail: `${fault.parameter} must be a day such as 2026-01-02.` }
+        : fault,
+    ),
+  );
 }
 
 /** A form below the list brings its query along. */

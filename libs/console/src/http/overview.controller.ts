@@ -21,7 +21,7 @@ export class OverviewController {
 
   @Get()
   async show(@Me() { workspaceId }: SignedIn, @Res() response: Response): Promise<void> {
-    const [now, trends, { items }, latest] = await Promise.all([
+    const [now, trends, { items, totalCount }, latest] = await Promise.all([
       this.coverage.now(workspaceId),
       this.coverage.trends(workspaceId),
       this.imports.sources(newestOf(workspaceId), { size: SOURCES, after: null }),
@@ -32,7 +32,7 @@ export class OverviewController {
       isStale: one.staleAfterSeconds !== null && ageOf(one.lastCompletedAt) > one.staleAfterSeconds,
     }));
     const runs = latest.map(({ run }) => run);
-    sendPage(response, 'overview', { title: 'Overview', ...now, sources, runs, trends });
+    sendPage(response, 'overview', { title: 'Overview', ...now, sources, sourceCount: totalCount, runs, trends });
   }
 }
 

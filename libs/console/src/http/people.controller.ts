@@ -8,9 +8,7 @@ import { Access, Me } from './access.decorator';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
-import { type FieldErrors, readFields } from './read-fields';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Refused, type Typed, readFields } from './read-fields';
 
 /** Who may use the console of the workspace. A change acts on the person's next request. */
 @Controller('people')
@@ -27,10 +25,11 @@ export class PeopleController {
   }
 
   @Post()
-  async add(@Me() me: SignedIn, @Body() body: Fields, @Res() response: Response): Promise<void> {
+  async add(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
     const { fields, errors } = await readFields(NewPersonDto, body);
-    if (errors) return this.show(me, response, errors, body);
-    if (!isEmail(fields.email)) return this.show(me, response, { email: 'This is no e-mail address.' }, body);
+    if (errors) return this.show(me, response, { errors, typed: body });
+    const refuse = (email: string) => this.show(me, response, { errors: { email }, typed: body });
+    if (!isEmail(fields.email)) return refuse('This is no e-mail address.');
     const { email, name, role, subject } = fields;
     const issuer = this.settings.console.oidc?.issuer;
     const account = subject !== undefined && issuer !== undefined ? { account: { issuer, subject } } : {};
@@ -38,7 +37,7 @@ export class PeopleController {
       await this.people.asPerson(me.personId).add(me.workspaceId, { email, name, role, ...account });
     } catch (error) {
       if (!(error instanceof PersonThere)) throw error;
-      return this.show(me, response, { email: error.message }, body);
+      return refuse(error.message);
     }
     response.redirect(303, '/people');
   }
@@ -47,7 +46,7 @@ export class PeopleController {
   async setRole(
     @Me() me: SignedIn,
     @Param() { id }: { id: string },
-    @Body() body: Fields,
+    @Body() body: Typed,
     @Res() response: Response,
   ): Promise<void> {
     const { fields, errors } = await readFields(RoleDto, body);
@@ -65,21 +64,15 @@ export class PeopleController {
       await work(this.people.asPerson(me.personId));
     } catch (error) {
       if (error instanceof NoSuchPerson) throw new NotFoundException();
-      if (error instanceof LastAdministrator) return this.show(me, response, { people: error.message }, {}, 409);
-      throw error;
+      if (!(error instanceof LastAdministrator)) throw error;
+      return this.show(me, response, { errors: { people: error.message }, typed: {} }, 409);
     }
     response.redirect(303, '/people');
   }
 
-  private async show(
-    me: SignedIn,
-    response: Response,
-    errors: FieldErrors = {},
-    typed: Fields = {},
-    status = Object.keys(errors).length === 0 ? 200 : 400,
-  ): Promise<void> {
+  private async show(me: SignedIn, response: Response, refused?: Refused, status = refused ? 400 : 200): Promise<void> {
     const people = (await this.people.list(me.workspaceId)).filter(({ state }) => ['open', 'closed'].includes(state));
     const hasIssuer = this.settings.console.oidc !== null;
-    sendPage(response, 'people', { title: 'People', people, errors, typed, hasIssuer }, status);
+    sendPage(response, 'people', { title: 'People', people, hasIssuer, ...refused }, status);
   }
 }

@@ -1,4 +1,4 @@
-import { Choice, ExactEmail, Form, Text } from '#libs/platform/input';
+import { Choice, Form, Text } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 import { ROLES, type Role } from '../domain/person';
 
@@ -10,7 +10,7 @@ export class RoleDto {
 
 @Form()
 export class NewPersonDto extends RoleDto {
-  @ExactEmail({ description: 'Address that the issuer verifies.', required: true })
+  @Text({ description: 'Address that the issuer verifies.', minLength: 1, maxLength: 256, required: true })
   email!: string;
 
   @Text({ description: 'Name for people.', minLength: 1, maxLength: 200, required: true })

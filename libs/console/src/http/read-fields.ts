@@ -4,13 +4,18 @@ import { InputPipe } from '#libs/platform/input';
 /** What was wrong with each field, for people, by the field's name. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
+/** What a form sent, by the field's name. */
+export type Typed = Readonly<Record<string, unknown>>;
+
 /** Errors beside the fields of a form, and what was typed. */
 export interface Refused {
   readonly errors: FieldErrors;
-  readonly typed: Readonly<Record<string, unknown>>;
+  readonly typed: Typed;
 }
 
-export const shown = (refused: Refused | undefined): Refused => refused ?? { errors: {}, typed: {} };
+/** A form as it was read, or what was wrong with it. */
+export type ReadForm<Fields> =
+  { readonly fields: Fields; readonly errors: null } | { readonly fields: null; readonly errors: FieldErrors };
 
 const pipe = new InputPipe();
 
@@ -18,9 +23,7 @@ const pipe = new InputPipe();
 export async function readFields<Fields extends object>(
   dto: new () => Fields,
   body: unknown,
-): Promise<
-  { readonly fields: Fields; readonly errors: null } | { readonly fields: null; readonly errors: FieldErrors }
-> {
+): Promise<ReadForm<Fields>> {
   try {
     const fields = (await pipe.transform(asTexts(body), { type: 'body', metatype: dto })) as Fields;
     return { fields, errors: null };

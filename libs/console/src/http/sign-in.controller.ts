@@ -12,6 +12,7 @@ import { Cookies } from './cookies';
 import { isSame } from './form-token';
 import { linksWork } from './loopback';
 import { sendPage } from './page';
+import type { Typed } from './read-fields';
 import { SignInLimit } from './sign-in-limit';
 
 /** How long a browser may be at the issuer. */
@@ -72,7 +73,7 @@ export class SignInController {
   @Access('anyone')
   async useLink(
     @Param() { token }: { token: string },
-    @Body() body: Readonly<Record<string, unknown>> | undefined,
+    @Body() body: Typed | undefined,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
@@ -105,11 +106,7 @@ export class SignInController {
 
   @Post('workspaces')
   @Access('viewer')
-  async switchWorkspace(
-    @Me() me: SignedIn,
-    @Body() { to }: Record<string, unknown>,
-    @Res() response: Response,
-  ): Promise<void> {
+  async switchWorkspace(@Me() me: SignedIn, @Body() { to }: Typed, @Res() response: Response): Promise<void> {
     const workspaces = await this.sessions.workspacesOf(me);
     const chosen = workspaces.find(({ workspaceId }) => workspaceId === to);
     if (!chosen) throw new NotFoundException();

@@ -2,7 +2,7 @@ import { FORMATS, type Format } from '#libs/inventory/operators';
 import { Choice, Flag, Form, Text } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 
-export const MISSING = ['keep', 'hide'] as const;
+const MISSING = ['keep', 'hide'] as const;
 
 /** The options of `admin import` that are no path and no name. */
 @Form()

@@ -17,11 +17,9 @@ import type { SignedIn } from '../domain/signed-in';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Me } from './access.decorator';
 import { sendPage } from './page';
-import { type FieldErrors, type Refused, readFields } from './read-fields';
+import { type ReadForm, type Refused, type Typed, readFields } from './read-fields';
 import { UploadDto } from './upload.dto';
 import { type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A field of the form is a short text, whose name has no brackets. */
 export const FORM_LIMITS = {
@@ -55,12 +53,12 @@ export class UploadsController {
   @UseInterceptors(FileInterceptor('file'))
   async upload(
     @Me() me: SignedIn,
-    @Body() body: Fields | undefined,
+    @Body() body: Typed | undefined,
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
     try {
-      const { options, errors } = await this.read(body ?? {});
+      const { fields: options, errors } = await this.read(body ?? {});
       if (errors || !file) {
         if (file) this.files.remove(file.path);
         const all = { ...errors, ...(file ? {} : { file: 'Choose a file.' }) };
@@ -127,11 +125,9 @@ export class UploadsController {
     return upload;
   }
 
-  private async read(
-    body: Fields,
-  ): Promise<{ options: UploadOptions; errors: null } | { options: null; errors: FieldErrors }> {
+  private async read(body: Typed): Promise<ReadForm<UploadOptions>> {
     const { fields, errors } = await readFields(UploadDto, body);
-    if (errors) return { options: null, errors };
+    if (errors) return { fields, errors };
     const { map, format, missing, hideAtMost, strict = false, rekeyBy = null, createTagKeys = null, source } = fields;
     const limit = hideAtMost === undefined ? null : parseHideLimit(hideAtMost);
     const isListed = map === undefined || this.maps.some(({ name }) => name === map);
@@ -143,15 +139,14 @@ export class UploadsController {
         hideAtMost !== undefined &&
         (limit === null ? HIDE_LIMIT_RULE : missing === 'keep' && 'It needs "hide" as the answer above.'),
     }).filter((fault): fault is [string, string] => fault[1] !== false);
-    if (faults.length > 0) return { options: null, errors: Object.fromEntries(faults) };
+    if (faults.length > 0) return { fields: null, errors: Object.fromEntries(faults) };
     const options = { source, missing, strict, rekeyBy, createTagKeys, format: format ?? null, hideAtMost: limit };
-    return { options: { ...options, map: map === undefined ? null : this.library.load(map) }, errors: null };
+    return { fields: { ...options, map: map === undefined ? null : this.library.load(map) }, errors: null };
   }
 
   private showForm(response: Response, refused?: Refused): void {
-    const { errors = {}, typed = { missing: 'keep' } } = refused ?? {};
-    const choices = { maps: this.maps, formats: FORMATS };
-    sendPage(response, 'uploadForm', { title: 'Import a file', errors, typed, ...choices }, refused ? 400 : 200);
+    const content = { title: 'Import a file', maps: this.maps, formats: FORMATS, typed: { missing: 'keep' } };
+    sendPage(response, 'uploadForm', { ...content, ...refused }, refused ? 400 : 200);
   }
 }
 

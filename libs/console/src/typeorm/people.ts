@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
@@ -22,7 +22,7 @@ const LINK_MINUTES = 5;
 const LINK_BYTES = 32;
 const UNIQUE_VIOLATION = '23505';
 
-export interface NewPerson {
+interface NewPerson {
   readonly email: string;
   readonly name: string;
   readonly role: Role;
@@ -50,7 +50,7 @@ export class People {
 
   /** Adds a person, or opens a closed one again. @throws {@link PersonThere} */
   async add(workspaceId: WorkspaceId, { email, name, role, account }: NewPerson): Promise<Person> {
-    const given = { name, role, issuer: account?.issuer ?? null, subject: account?.subject ?? null };
+    const given = { email, name, role, issuer: account?.issuer ?? null, subject: account?.subject ?? null };
     try {
       return await this.database.inTenant({ workspaceId }, async (manager) => {
         const found = await manager
@@ -60,9 +60,10 @@ export class People {
           .andWhere('lower(email COLLATE "C") = lower(:email COLLATE "C")', { email })
           .getOne();
         if (found && stateOf(found) !== 'closed') throw new PersonThere();
-        const id = found?.id ?? (await this.insert(manager, workspaceId, { email, ...given }));
-        const again = { ...given, email, added_at: () => 'now()' };
-        if (found) await manager.update(PersonRow, { workspace_id: workspaceId, id }, again);
+        const id = found?.id ?? randomUUID();
+        const place = { workspace_id: workspaceId, id };
+        if (found) await manager.update(PersonRow, place, { ...given, added_at: () => 'now()' });
+        else await manager.insert(PersonRow, { ...place, ...given });
         await this.record(manager, workspaceId, id, 'person.added', { old: null, new: role });
         return toPerson(await this.get(manager, workspaceId, id));
       });
@@ -202,11 +203,6 @@ export class People {
     const isAdmin = person.role === 'admin' && person.removed_at === null;
     const others = locked.filter((one) => one.id !== id && one.role === 'admin' && stateOf(one) === 'open');
     return Object.assign(person, { isLastAdmin: isAdmin && others.length === 0 });
-  }
-
-  private async insert(manager: EntityManager, workspaceId: WorkspaceId, person: Partial<PersonRow>): Promise<string> {
-    const inserted = await manager.insert(PersonRow, { workspace_id: workspaceId, ...person });
-    return (inserted.identifiers[0] as PersonRow).id;
   }
 
   private get(manager: EntityManager, workspaceId: WorkspaceId, id: string): Promise<PersonRow> {

@@ -192,6 +192,7 @@ export const IMPORTS = `<% layout('@frame') %>
 <p><a class="button" href="/imports/new">Import a file</a></p>
 <% if (it.upload) { %><p class="notice"><a href="/imports/uploads/<%= it.upload.id %>"><%= it.upload.name %></a> was uploaded at <%= it.time(it.upload.uploadedAt) %>.<% if (it.upload.state === 'tried') { %> It waits for its import.<% } %></p><% } %>
 <% } %>
+<% if (it.hasMore) { %><p class="soft">The newest <%= it.runs.length %> imports.</p><% } %>
 <% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;
 
 export const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>

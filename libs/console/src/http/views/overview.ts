@@ -43,6 +43,7 @@ ${trend('it.trends.owners', 'Assets with an owner')}
 </tbody></table></div>
 ${trend('it.trends.checks', 'Computers that pass')}
 <h2>Sources</h2>
+<% if (it.sourceCount > it.sources.length) { %><p class="soft">The first <%= it.sources.length %> of <%= it.sourceCount.toLocaleString('en') %> sources.</p><% } %>
 <% if (it.sources.length > 0) { %>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">Source</th><th scope="col" class="number">Assets</th><th scope="col">Last completed import</th><th scope="col">Fresh</th></tr></thead>

@@ -1,0 +1,77 @@
+import { type TestConsole, startConsole } from '../support/console-setting';
+
+const XSS = '<img src=x onerror=alert(1)>"\'';
+const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;';
+
+describe('The people of the console', () => {
+  let console: TestConsole;
+  let ours: { id: string; slug: string };
+  beforeAll(async () => {
+    console = await startConsole();
+    ours = await console.aWorkspace('Ours');
+  });
+  afterAll(() => console.stop());
+
+  it('are added, get another role and are removed, by an administrator', async () => {
+    const admin = await console.signIn(ours.slug, 'admin');
+
+    const added = await admin.submit('/people', '/people', { name: XSS, email: 'new@example.com', role: 'viewer' });
+    const again = await admin.submit('/people', '/people', { name: 'New', email: 'NEW@example.com', role: 'viewer' });
+    const wrong = await admin.submit('/people', '/people', { name: '', email: 'x', role: 'root' });
+
+    expect([added.status, again.status, wrong.status]).toEqual([303, 400, 400]);
+    for (const name of ['name', 'role']) expect(wrong.text).toContain(`id="${name}-error"`);
+    const spaced = await admin.submit('/people', '/people', { name: 'A', email: 'a b@example.com', role: 'viewer' });
+    expect([spaced.status, /id="email-error">([^<]*)</.exec(spaced.text)?.[1]]).toEqual([
+      400,
+      'This is no e-mail address.',
+    ]);
+    const page = await admin.get('/people');
+    expect([page.text.includes('<img'), page.text.includes(ESCAPED)]).toEqual([false, true]);
+    const { items } = (await console.admin('people', 'list', '--workspace', ours.slug)) as {
+      items: { id: string; email: string; role: string; state: string }[];
+    };
+    const id = items.find(({ email }) => email === 'new@example.com')?.id ?? '';
+    const raised = await admin.submit('/people', `/people/${id}/role`);
+    const removed = await admin.submit('/people', `/people/${id}/remove`);
+    const twice = await admin.post(`/people/${id}/remove`, page.fields('/people'));
+    expect([raised.status, removed.status, twice.status]).toEqual([303, 303, 404]);
+    const { rows } = await console.database.admin.query(
+      'SELECT action, actor_type, actor_name FROM audit_event WHERE target_id = $1 ORDER BY id',
+      [id],
+    );
+    expect(rows).toEqual(
+      ['person.added', 'person.role_set', 'person.removed'].map((action) => ({
+        ...{ action, actor_type: 'PERSON', actor_name: admin.personId },
+      })),
+    );
+    expect((await (await console.signIn(ours.slug, 'viewer')).get('/people')).status).toBe(403);
+  });
+
+  it('keep one administrator', async () => {
+    const { slug } = await console.aWorkspace();
+    const admin = await console.signIn(slug, 'admin');
+
+    const [removed, demoted] = [
+      await admin.submit('/people', `/people/${admin.personId}/remove`),
+      await admin.submit('/people', `/people/${admin.personId}/role`),
+    ];
+
+    expect([removed.status, demoted.status]).toEqual([409, 409]);
+    expect(removed.text).toContain('last administrator');
+  });
+
+  it('keep one of two administrators who remove each other at once', async () => {
+    const { slug } = await console.aWorkspace();
+    const [one, two] = [await console.signIn(slug, 'admin'), await console.signIn(slug, 'admin')];
+    const [first, second] = [await one.get('/people'), await two.get('/people')];
+
+    await Promise.all([
+      one.post(`/people/${two.personId}/remove`, first.fields('/people')),
+      two.post(`/people/${one.personId}/remove`, second.fields('/people')),
+    ]);
+
+    const { items } = (await console.admin('people', 'list', '--workspace', slug)) as { items: { state: string }[] };
+    expect(items.filter(({ state }) => state === 'open')).toHaveLength(1);
+  });
+});
