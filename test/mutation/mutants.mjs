@@ -25,6 +25,8 @@ export default {
   jest: {
     projectType: 'custom',
     config: {
+      // Stryker adds this to jest.config.cjs, whose projects would each run the specs, after their set-up.
+      projects: [],
       ...unit,
       // Stryker runs every spec for each mutant, in one process.
       runner: undefined,
@@ -39,7 +41,7 @@ export default {
   coverageAnalysis: 'off',
   concurrency: 1,
   mutate: SUBJECTS.map((subject) => `${subject}.ts`),
-  ignorePatterns: ['dist', 'docs', 'docker', 'test-results', '.local', 'coverage'],
+  ignorePatterns: ['dist', 'docker', 'test-results', '.local', 'coverage'],
   // Stryker would need a TypeScript of its own to read ours.
   tsconfigFile: 'none.json',
   tempDirName: process.env.STRYKER_DIRECTORY,
