@@ -11,8 +11,8 @@ const PACKAGE_PLACES = [
 ];
 
 /**
- * `names` are the program's names in packages. `debian` is the package that tests install; `hint` is the one
- * recommended to people.
+ * `names` are the program's names in packages. `debian` is the package that tests install, or several of which one is
+ * enough; `hint` is the one recommended to people.
  */
 const PROGRAMS = {
   // redis-tools contains the server under another name, and starts no system service.
@@ -21,6 +21,8 @@ const PROGRAMS = {
   pgbouncer: { debian: 'pgbouncer' },
   chromium: {
     names: [
+      // The same without a window takes half of the work.
+      'chromium-headless-shell',
       'chromium',
       'chromium-browser',
       'google-chrome-stable',
@@ -29,7 +31,8 @@ const PROGRAMS = {
       'Google Chrome',
       'Chromium',
     ],
-    debian: 'chromium',
+    debian: ['chromium-headless-shell', 'chromium'],
+    hint: 'chromium',
     variable: 'CHROMIUM_PATH',
   },
   curl: { debian: 'curl' },
@@ -82,15 +85,21 @@ function isRedisThere() {
 function installPrograms(programs) {
   const mayInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version') && locate('apt-get') !== null;
   if (programs.length === 0 || !mayInstall) return;
-  const packages = programs.map((program) => PROGRAMS[program].debian);
-  process.stderr.write(`Installing for the tests by apt-get: ${packages.join(' ')}\n`);
+  const packages = programs.map((program) => [PROGRAMS[program].debian].flat());
+  process.stderr.write(
+    `Installing for the tests by apt-get: ${packages.map((names) => names.join(' or ')).join(', ')}\n`,
+  );
   // An update may fail for one of many sources. The installation shows whether the package exists.
   aptGet('update');
   // One by one, so that an unavailable package does not block the others.
-  for (const name of packages) {
-    const { status, error, stderr } = aptGet('install', '--yes', '--no-install-recommends', name);
-    if (status !== 0) process.stderr.write(`apt-get install ${name} failed: ${error?.message ?? stderr}\n`);
-  }
+  for (const names of packages) names.some(install);
+}
+
+/** Installs a package, or says why not. */
+function install(name) {
+  const { status, error, stderr } = aptGet('install', '--yes', '--no-install-recommends', name);
+  if (status !== 0) process.stderr.write(`apt-get install ${name} failed: ${error?.message ?? stderr}\n`);
+  return status === 0;
 }
 
 /** Under a lock, because several runs may install at once. */
