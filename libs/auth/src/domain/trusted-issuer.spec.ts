@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { KEY_SET_FAULTS, coversSubject, issuerFault, subjectFault } from './trusted-issuer';
+import { KEY_SET_FAULTS, KeySetUnavailable, coversSubject, issuerFault, subjectFault } from './trusted-issuer';
 
 it.each(KEY_SET_FAULTS)('docs/use-no-secret.md tells why a key set cannot be had: %s', (fault) => {
   expect(readFileSync('docs/use-no-secret.md', 'utf8')).toContain(`| ${fault}`);
+});
+
+it.each(KEY_SET_FAULTS)('A key set that cannot be had says: %s', (fault) => {
+  expect(new KeySetUnavailable(fault)).toMatchObject({ name: 'KeySetUnavailable', message: fault });
 });
 
 describe('A trusted subject', () => {

@@ -11,6 +11,9 @@ const cursorsOf = (...keys: readonly [CursorKey, ...CursorKey[]]) =>
   new Cursors({ current: () => keys[0], find: (id) => keys.find((key) => key.id === id) ?? null });
 const newKey = (): CursorKey => ({ id: randomBytes(4).toString('hex'), secret: randomBytes(32) });
 
+/** Of position and filters. */
+const MOST_BYTES = 700;
+
 describe('Cursors', () => {
   it('return what they hold where they were issued', () => {
     const cursors = cursorsOf(newKey());
@@ -69,11 +72,15 @@ describe('Cursors', () => {
     }
   });
 
-  it('keep a long filter where all of it fits', () => {
+  it.each([
+    [MOST_BYTES, true],
+    [MOST_BYTES + 1, false],
+  ])('keep a long filter in a content of %d bytes: %s', (bytes, isKept) => {
     const cursors = cursorsOf(newKey());
-    const filters = { long: 'x'.repeat(200) };
+    const filters = { long: 'x'.repeat(bytes - JSON.stringify(['1', { long: '' }]).length) };
     const opened = cursors.open(HERE, 'assets', cursors.issue(HERE, 'assets', { after: '1', filters }));
-    expect(opened).toEqual({ after: '1', filters, digests: {} });
+    const held = isKept ? { filters, digests: {} } : { filters: {}, digests: { long: digestOf(filters.long) } };
+    expect(opened).toEqual({ after: '1', ...held });
   });
 
   it('keep a filter of sixty bytes, and give up a longer one', () => {
