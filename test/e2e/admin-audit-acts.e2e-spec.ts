@@ -126,6 +126,7 @@ describe("Operators' commands in the audit of the API", () => {
     ['ada@example.com', 'an e-mail address'],
     ['x'.repeat(65), 'too long'],
     ['a\nb', 'of two lines'],
+    ['person 0a000000-0000-4000-8000-000000000001', 'how the console records a person'],
   ])('exit 2 when the name %j is %s', async (name) => {
     const { rows } = await app.database.admin.query<{ count: string }>('SELECT count(*) FROM workspace');
     const words = ['workspaces', 'create', 'never', '--name', 'Never'];
