@@ -247,4 +247,16 @@ describe('GET of a whole list as NDJSON', () => {
 
     expect([response.status, response.headers.get('Content-Type'), await response.text()]).toEqual([200, NDJSON, '']);
   });
+
+  it('that cannot be read has the status of GET for HEAD, too', async () => {
+    const ask = async (method: string) =>
+      fetch(`${app.origin}${ASSETS}?asOf=2001-01-01T00:00:00Z`, {
+        method,
+        headers: { Accept: NDJSON, Authorization: `Bearer ${token}` },
+      });
+
+    const [head, get] = [await ask('HEAD'), await ask('GET')];
+    expect([head.status, await head.text()]).toEqual([get.status, '']);
+    expect(get.status).toBeGreaterThanOrEqual(400);
+  });
 });

@@ -132,7 +132,6 @@ export class Streams {
         ? list.past.reader(workspaceId, onlyOf(list.past.filters, filters), { asOf, expand: query.expand })
         : list.reader(workspaceId, filters, query);
     response.vary('Accept-Encoding');
-    if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
     const { after, count } = positionOf(page.after);
     const isResumed = page.after !== null;
     // Before the first row, so that the feed has every change from then on.
@@ -143,6 +142,7 @@ export class Streams {
     const first = await this.turns.take(() => read(beginning));
     if (this.isStopping)
       throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
+    if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
     // Last, because a refused request costs no token of the bucket.
     const leavePlace = await this.places.take(clientId, response);
     const stream = this.watch(caller, list.resource, response, leavePlace);
