@@ -140,7 +140,12 @@ describe('admin import --errors FILE', () => {
 
   it('keeps every kind of bad line unchanged and in input order', async () => {
     const errors = file('all.ndjson', '');
-    const unowned = JSON.stringify({ categoryKey: 'CUSTOM', externalId: 'b-1', name: 'A\u2028B', owner: 'nobody' });
+    const unowned = JSON.stringify({
+      categoryKey: 'CUSTOM',
+      externalId: 'b-1',
+      name: 'A\u2028\u0085B',
+      owner: 'nobody',
+    });
     const latin1 = Buffer.from('{"name":"Café"}\n', 'latin1');
     const one = file('one.ndjson', Buffer.concat([Buffer.from(`${unowned}\n${ADA}`), latin1, Buffer.from(ADA)]));
     const header = 'categoryKey,externalId,name,tags.0.key';
@@ -166,7 +171,7 @@ describe('admin import --errors FILE', () => {
       },
     ]);
     expect(JSON.parse(finished.stdout)).toMatchObject({ read: 7, created: 1, unchanged: 1, failed: 5 });
-    expect(readFileSync(errors, 'utf8').split(/[\n\u2028]/)).toHaveLength(6);
+    expect(readFileSync(errors, 'utf8').split(/[\n\u0085\u2028]/)).toHaveLength(6);
   });
 
   it('can be imported once corrected, and then holds the lines that are still bad', async () => {

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { jsonLine } from '#libs/kernel';
 import type { BadLine } from '#libs/inventory/operators';
 import { WrongUsage } from './command-faults';
 
@@ -61,7 +62,7 @@ export class ErrorFile {
     if (place < this.lastPlace) this.runs.push(this.length);
     this.lastPlace = place;
     const error = { file, line, reason, header, text, base64 };
-    this.length += writeSync(this.spool, `${place} ${escapeLineEnds(JSON.stringify(error))}\n`);
+    this.length += writeSync(this.spool, `${place} ${jsonLine(error)}\n`);
   }
 
   /** Replaces the previous content. */
@@ -91,9 +92,6 @@ function openNameless(): number {
     rmSync(directory, { recursive: true });
   }
 }
-
-/** Escapes characters that some readers take for line ends, although JSON does not. */
-const escapeLineEnds = (json: string): string => json.replace(/\u2028/g, '\\u2028').replace(/\u2029/g, '\\u2029');
 
 interface Head {
   readonly run: AsyncIterator<string, unknown>;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { jsonLine } from '#libs/kernel';
 import { visibleText } from './visible-text';
 
 /** The output of a command: a document for programs, and text for people. */
@@ -29,7 +30,7 @@ export class DocumentLines {
 
   /** Returns false once the reader has closed the pipe. */
   async write(document: unknown): Promise<boolean> {
-    if (!this.closed && !process.stdout.write(`${JSON.stringify(document)}\n`)) await this.drained();
+    if (!this.closed && !process.stdout.write(`${jsonLine(document)}\n`)) await this.drained();
     return !this.closed;
   }
 

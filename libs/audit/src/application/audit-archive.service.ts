@@ -1,4 +1,4 @@
-import type { Clock, WorkspaceId } from '#libs/kernel';
+import { type Clock, type WorkspaceId, jsonLine } from '#libs/kernel';
 import {
   type ArchivePlan,
   ArchiveRefused,
@@ -117,7 +117,7 @@ export class AuditArchiveService {
       for (const event of events) {
         if (!this.evidence.isAuthentic(event)) throw new ArchiveRefused(`The event ${event.id} was altered.`);
         const published = publish(event, event.sequence, event.recordedAt);
-        yield toLine({ ...published, leafHash: this.evidence.treeHashes.leaf(published) });
+        yield jsonLine({ ...published, leafHash: this.evidence.treeHashes.leaf(published) });
         last = event.sequence;
       }
       onProgress({ done: last - start, known: end.size - start });
@@ -155,11 +155,5 @@ export class AuditArchiveService {
 
 const isOther = (file: string): ArchiveRefused =>
   new ArchiveRefused(`${file} does not match the tree. Run audit verify; where it finds nothing, move the file away.`);
-
-/** Escapes characters that some readers take for line ends, although JSON does not. */
-const toLine = (event: object): string =>
-  JSON.stringify(event)
-    .replace(/\u2028/g, '\\u2028')
-    .replace(/\u2029/g, '\\u2029');
 
 const padded = (sequence: number): string => String(sequence).padStart(DIGITS, '0');

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '#libs/kernel';
+import { type Page, type PageRequest, jsonLine } from '#libs/kernel';
 import type { StreamTurns } from './stream-turns';
 
 /** Rows of one read, after which there is a checkpoint. */
@@ -53,9 +53,4 @@ export async function* streamLines<Item>(rows: StreamedRows<Item>, turns: Stream
   yield lineOf({ type: 'end', count });
 }
 
-/** Characters at which readers such as Python's `splitlines` end a line. JSON escapes the other ones itself. */
-const LINE_ENDS = /[\u0085\u2028\u2029]/g;
-
-const lineOf = (line: object): string => `${JSON.stringify(line).replace(LINE_ENDS, escaped)}\n`;
-
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const lineOf = (line: object): string => `${jsonLine(line)}\n`;
