@@ -21,6 +21,7 @@ export { cutAt, isLongerThan, isStorable, plusHint, shown, storable } from './cl
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
 export { MAX_EXTERNAL_ID_BYTES, isExternalId } from './external-id';
+export { escapeHtml } from './html-text';
 export { jsonLine } from './json-line';
 export { type Freshness, type ReadScope, newestOf } from './read-scope';
 export { InputFaults, type Place } from './input-faults';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { escapeHtml } from '#libs/platform/problems';
+import { escapeHtml } from '#libs/kernel';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { GUIDES, PROGRAM } from './guide-list';
 import { trendChart } from './trend-chart';

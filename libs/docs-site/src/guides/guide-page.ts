@@ -1,4 +1,5 @@
-import { escapeHtml, framePage } from '#libs/platform/problems';
+import { escapeHtml } from '#libs/kernel';
+import { framePage } from '#libs/platform/problems';
 import { CHAPTERS, type Guide } from './guide-list';
 import type { RenderedGuide } from './guide-markdown';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { escapeHtml } from '#libs/platform/problems';
+import { escapeHtml } from '#libs/kernel';
 import type { Express } from 'express';
 import { projectFile, serveBrowserFiles, serveFile } from '../served-file';
 import { type BuiltGuides, readBuiltGuides } from './built-guides';

@@ -1,3 +1,5 @@
+import { escapeHtml } from '#libs/kernel';
+
 /** A day and its number. */
 export interface ChartPoint {
   readonly day: string;
@@ -23,18 +25,15 @@ export function lineChart(title: string, points: readonly ChartPoint[], { width,
   const y = (value: number): number => base - (value * (base - TOP)) / most;
   const line = points.map(({ value }, place) => `${x(place).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
   const text = (at: number, baseline: number, anchor: string, shown: string): string =>
-    `<text x="${at}" y="${baseline}" text-anchor="${anchor}" font-size="12" fill="currentColor">${escaped(shown)}</text>`;
+    `<text x="${at}" y="${baseline}" text-anchor="${anchor}" font-size="12" fill="currentColor">${escapeHtml(shown)}</text>`;
   return (
-    `<figure class="chart"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}">` +
+    `<figure class="chart"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(title)}">` +
     `<path d="M${LEFT} ${TOP}V${base}H${width - RIGHT}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>` +
     `<polyline points="${line}" fill="none" stroke="currentColor" stroke-width="2"/>` +
     text(LEFT, height - 12, 'start', points[0]?.day ?? '') +
     text(width - RIGHT, height - 12, 'end', points.at(-1)?.day ?? '') +
     text(LEFT - 6, y(most) + 4, 'end', `${most}${unit}`) +
     text(LEFT - 6, base + 4, 'end', `0${unit}`) +
-    `</svg><figcaption>${escaped(title)}</figcaption></figure>\n`
+    `</svg><figcaption>${escapeHtml(title)}</figcaption></figure>\n`
   );
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');

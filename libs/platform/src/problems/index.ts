@@ -1,4 +1,4 @@
-export { escapeHtml, framePage } from './page-frame';
+export { framePage } from './page-frame';
 export { PROBLEM_MEDIA_TYPE, type Problem, toProblem } from './problem';
 export { problemExample } from './problem-example';
 export { PROBLEMS } from './problem-table';

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '#libs/kernel';
-import { escapeHtml, framePage } from './page-frame';
+import { type ErrorCode, escapeHtml } from '#libs/kernel';
+import { framePage } from './page-frame';
 import type { Problem } from './problem';
 import { problemExample } from './problem-example';
 import { PROBLEMS } from './problem-table';
