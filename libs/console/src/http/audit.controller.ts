@@ -1,6 +1,6 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, type PublishedEvent, PublishedEvents } from '#libs/audit';
-import { Clock, DomainError, type WorkspaceId } from '#libs/kernel';
+import { Clock, DomainError, type WorkspaceId, jsonLine } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
@@ -48,7 +48,7 @@ export class AuditController {
         const { changes, position, hasMore } = await this.published.read(me.workspaceId, filters, from, size);
         return { items: changes, lastPosition: position, endPosition: hasMore ? position : null, totalCount: 0 };
       },
-      line: (event) => `${JSON.stringify(event)}\n`,
+      line: (event) => `${jsonLine(event)}\n`,
     });
   }
 

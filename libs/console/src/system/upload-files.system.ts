@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable, type OnModuleInit, ServiceUnavailableException } from '@nestjs/common';
+import { jsonLine } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 
 export const MOST_BYTES = 100_000_000;
@@ -93,7 +94,7 @@ export class FailedRecords {
 
   add(record: object): void {
     if (this.length > MOST_BYTES) return;
-    this.length += writeSync(this.descriptor, `${JSON.stringify(record)}\n`);
+    this.length += writeSync(this.descriptor, `${jsonLine(record)}\n`);
     this.kept += 1;
   }
 
