@@ -103,20 +103,24 @@ describe('Compression', () => {
   });
 
   it.each([
-    '/v1/inventory/assets',
-    '/v1/computers',
-    '/v1/inventory/changes',
-    '/v1/inventory/tag-keys',
-    '/v1/audit-events',
+    '/v1/inventory/assets?pageSize=1',
+    '/v1/computers?pageSize=1',
+    '/v1/inventory/changes?pageSize=1',
+    '/v1/inventory/tag-keys?pageSize=1',
+    '/v1/audit-events?pageSize=1',
+    '/v1/inventory/assets/{id}',
+    '/v1/computers/{id}',
+    '/v1/me',
   ])('makes no body for HEAD of %s, and returns the other headers of GET', async (path) => {
-    const query = `${path}?pageSize=1`;
+    const query = path.replace('{id}', id);
     const [get, head] = [await ask(query, 'gzip'), await ask(query, 'gzip', { method: 'HEAD' })];
 
-    const { 'content-type': type, vary } = get.headers;
-    expect(head).toMatchObject({ status: 200, headers: { 'content-type': type, vary } });
+    const { 'content-type': type, vary, etag } = get.headers;
+    expect([get.status, head.status]).toEqual([200, 200]);
+    expect(head.headers).toMatchObject({ 'content-type': type, ...(vary && { vary }), ...(etag && { etag }) });
+    expect('link' in head.headers).toBe('link' in get.headers);
     expect(head.headers).not.toHaveProperty('content-length');
     expect(head.headers).not.toHaveProperty('content-encoding');
-    expect('link' in head.headers).toBe('link' in get.headers);
     expect(head.bytes).toHaveLength(0);
   });
 
@@ -124,14 +128,6 @@ describe('Compression', () => {
     const { status } = await ask(`${ASSETS}?pageCursor=wrong`, 'gzip', { method: 'HEAD' });
 
     expect(status).toBe(400);
-  });
-
-  it('returns the length of GET for HEAD of a single asset', async () => {
-    const path = `${ASSETS}/${id}`;
-    const [get, head] = [await ask(path, 'gzip'), await ask(path, 'gzip', { method: 'HEAD' })];
-
-    expect(head.headers['content-length']).toBe(get.headers['content-length']);
-    expect(head.headers.etag).toBe(get.headers.etag);
   });
 
   it('leaves single assets, computers, updates, tokens, problems and documents uncompressed', async () => {

@@ -11,7 +11,7 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
 import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
-import { compressed, isOffered, sendStream } from './compression';
+import { compressed, sendStream } from './compression';
 import { KEEP_ALIVE_MS } from './keep-alive';
 import { closeSilent } from './close-silent';
 import { closeLingering } from './lingering-close';
@@ -95,8 +95,8 @@ export class ApiServerAdapter extends ExpressAdapter {
     const isText = typeof body === 'string' && isTyped;
     if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
     if (!isTyped) response.setHeader('Content-Type', JSON_RESPONSE);
-    // A HEAD may lack what only the text of a list could tell (RFC 9110, 9.3.2): its length and coding.
-    if (response.req.method === 'HEAD' && isOffered(response)) return response.end();
+    // A HEAD may lack what only the text could tell (RFC 9110, 9.3.2): its length and coding.
+    if (response.req.method === 'HEAD' && !isText) return response.end();
     const text = isText ? body : JSON.stringify(body);
     const bytes = compressed(response, text.length < LONG_TEXT ? text : Buffer.from(text));
     this.unsent.holdWhole(response, Buffer.byteLength(bytes));

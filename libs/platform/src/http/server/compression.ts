@@ -36,7 +36,7 @@ const acceptsGzip = (request: Request): boolean =>
   request.headers['accept-encoding'] !== undefined && request.acceptsEncodings('gzip', 'identity') === 'gzip';
 
 /** Lists offer it. */
-export const isOffered = (response: Response): boolean => /accept-encoding/i.test(String(response.getHeader('Vary')));
+const isOffered = (response: Response): boolean => /accept-encoding/i.test(String(response.getHeader('Vary')));
 
 /** Whoever made the body knows how it ended. */
 const ignore = (): void => undefined;
