@@ -141,6 +141,13 @@ describe("Operators' commands in the audit of the API", () => {
     await run('tag-keys', 'create', '--workspace', slug, '--key', 'k', '--as', '🗝'.repeat(64));
     const unnamed = { ...environment(), OPERATOR_NAME: '', SUDO_USER: 'ada@example.com' };
     expect(await runAdmin(['workspaces', 'list', '--json'], unnamed)).toMatchObject({ exitCode: 0 });
-    expectFault(await runAdmin(['workspaces', 'create', 'never', '--name', 'N'], unnamed), 2, /--as or OPERATOR_NAME/);
+    expect(await runAdmin(['status', '--json'], unnamed)).toMatchObject({ exitCode: 0 });
+    for (const words of [
+      ['workspaces', 'create', 'never', '--name', 'N'],
+      ['status', '--deep'],
+      ['console', 'link'],
+    ]) {
+      expectFault(await runAdmin(words, unnamed), 2, /--as or OPERATOR_NAME/);
+    }
   });
 });

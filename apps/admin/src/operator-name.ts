@@ -3,11 +3,20 @@ import type { Command } from 'commander';
 import { WrongUsage } from './command-faults';
 import { withCommonOptions } from './options';
 
-/** Options of a command that writes. It runs in the name of an operator, whom the setting OPERATOR_NAME tells. */
-export function withWriteOptions(command: Command): Command {
+/**
+ * Options of a command that writes, or writes with these options only. It runs in the name of an operator, whom the setting
+ * OPERATOR_NAME tells.
+ */
+export function withWriteOptions<Options>(
+  command: Command,
+  writes: (options: Options) => boolean = () => true,
+): Command {
   return withCommonOptions(command)
     .option('--as <name>', 'who runs it, as the audit shows it (default: OPERATOR_NAME, else your login name)')
-    .hook('preAction', (_, action) => nameOperator(action.opts<{ readonly as?: string }>().as));
+    .hook('preAction', async (_, action) => {
+      const options = action.opts<Options & { readonly as?: string }>();
+      if (options.as !== undefined || writes(options)) await nameOperator(options.as);
+    });
 }
 
 async function nameOperator(given: string | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { CommandFailed, WrongUsage } from '../command-faults';
-import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseSlug } from '../options';
 import { print } from '../output';
 import { parseEmail } from './people';
 
@@ -11,7 +12,7 @@ interface LinkOptions extends CommonOptions {
 
 export function consoleCommand(): Command {
   const group = new Command('console').description('the web console on this machine');
-  withCommonOptions(group.command('link'))
+  withWriteOptions(group.command('link'))
     .description('print a link that signs a person in once, within five minutes; for a console on this machine only')
     .option('--workspace <slug>', 'the workspace (default: demo)', parseSlug)
     .option('--email <email>', 'e-mail address of the person (default: the first administrator)', parseEmail)

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { CountersStatus } from '../counters-status';
 import { CommandFailed } from '../command-faults';
-import { type CommonOptions, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import type { CommonOptions } from '../options';
 import { card, print, table } from '../output';
 
 interface StatusOptions extends CommonOptions {
@@ -9,7 +10,7 @@ interface StatusOptions extends CommonOptions {
 }
 
 export function statusCommand(): Command {
-  return withCommonOptions(new Command('status'))
+  return withWriteOptions<StatusOptions>(new Command('status'), ({ deep }) => deep ?? false)
     .description('check that both roles reach the database and that it is up to date; exit code 1 when not')
     .option('--deep', 'count every asset; repair wrong totals and filters of computers')
     .action(async (options: StatusOptions) => {
