@@ -281,6 +281,9 @@ describe('admin', () => {
       const inUse = ['--workspace', 'in-use'];
       await run('tag-keys', 'create', ...inUse, '--key', 'team');
       expectFault(await run('demo', 'load', ...inUse), 1, /holds more than the demo/);
+      await run('workspaces', 'create', 'tried', '--name', 'Tried');
+      await run('import', '--workspace', 'tried', '--source', 'hr', file('unread.ndjson', 'no record'));
+      expectFault(await run('demo', 'load', '--workspace', 'tried'), 1, /holds more than the demo/);
       await run('tag-keys', 'delete', ...inUse, '--key', 'team', '--yes');
       const badge = file('badge.ndjson', { categoryKey: 'CUSTOM', externalId: '1', name: 'B', visibility: 'HIDDEN' });
       documentOf(await run('import', ...inUse, '--source', 'zz', badge, '--json'));

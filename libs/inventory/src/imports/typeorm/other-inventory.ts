@@ -15,6 +15,7 @@ const HOLDS_OTHER = `
   SELECT EXISTS (SELECT FROM gap WHERE low IS NULL AND EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source < high))
       OR EXISTS (SELECT FROM gap WHERE EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source > low AND source < high))
       OR EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source > (SELECT max(source) FROM unnest($2::text[]) AS own (source)))
+      OR EXISTS (SELECT FROM import_run WHERE workspace_id = $1 AND source <> ALL ($2))
       OR (NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = ANY ($2))
           AND EXISTS (SELECT FROM tag_key WHERE workspace_id = $1 AND key <> ALL ($3))) AS other`;
 
@@ -23,7 +24,10 @@ const HOLDS_OTHER = `
 export class OtherInventory {
   constructor(private readonly database: Database) {}
 
-  /** Tells whether the workspace has assets of other sources than the demo's, or tag keys of its own before the demo came. */
+  /**
+   * Tells whether the workspace has assets or imports of other sources than the demo's, or tag keys of its own before the
+   * demo came.
+   */
   async exists(workspaceId: WorkspaceId): Promise<boolean> {
     const keys = DEMO_TAG_KEYS.map(({ key }) => key);
     const [row] = await this.database.inTenant({ workspaceId }, (manager) =>
