@@ -139,6 +139,28 @@ describe('A long stream', () => {
     expect(await outcomeWithin(NOTICED_MS, requestId)).toBeUndefined();
   });
 
+  it('is cut soon after the old secret that obtained its token was ended, even when a newer token lives', async () => {
+    const requestId = await open();
+    const rotated = await operator.applications.rotateSecret(application.clientId, 60);
+    await newToken(rotated?.clientSecret);
+
+    await operator.applications.endOldSecret(application.clientId);
+
+    expect(await outcomeWithin(NOTICED_MS, requestId)).toBe('withdrawn');
+    await expectNoEnd();
+  });
+
+  it('goes on when the old secret is ended and the current one obtained its token', async () => {
+    const rotated = await operator.applications.rotateSecret(application.clientId, 60);
+    await newToken();
+    token = await newToken(rotated?.clientSecret);
+    const requestId = await open();
+
+    await operator.applications.endOldSecret(application.clientId);
+
+    expect(await outcomeWithin(NOTICED_MS, requestId)).toBeUndefined();
+  });
+
   it('goes on when its token is replaced and its application loses another scope', async () => {
     const requestId = await open();
 

@@ -192,7 +192,7 @@ export class Applications {
     return this.change(clientId, 'application.secret_removed', { ...none, ...NO_PREVIOUS_SECRET, ...END_TOKEN });
   }
 
-  /** Ends the old secret of an overlap now, and the live token with its stream when that secret obtained it. */
+  /** Ends the old secret of an overlap now, with the live token and the stream when that secret obtained their token. */
   async endOldSecret(clientId: string): Promise<Application | null> {
     const application = await this.find(clientId);
     if (!application?.credentials.some(({ id }) => id === 'previous')) return application;

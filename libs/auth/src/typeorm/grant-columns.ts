@@ -34,10 +34,18 @@ const usedByLiveToken = (table: string): string =>
 const OF_OLD_SECRET = `secret_last_used_at IS DISTINCT FROM issued_at
   AND NOT ${usedByLiveToken('application_key')} AND NOT ${usedByLiveToken('application_trust')}`;
 
-/** The same, unless the live token was issued for the current secret, a key or a trust. */
+/**
+ * The last generation of the old secret, at most: one begins within five seconds after its request, by the clock. Where the
+ * use is unknown, the last one before the live token.
+ */
+const LAST_OF_OLD_SECRET = `LEAST(generation - 1,
+  (extract(epoch FROM previous_secret_last_used_at + interval '5 s') * 1000000)::bigint)`;
+
+/** The same, but a live token that was issued for the current secret, a key or a trust goes on. */
 export const END_TOKEN_OF_OLD_SECRET = {
   generation: () => `CASE WHEN ${OF_OLD_SECRET} THEN ${NEXT_GENERATION} ELSE generation END`,
-  ended_generation: () => `CASE WHEN ${OF_OLD_SECRET} THEN generation ELSE ended_generation END`,
+  ended_generation: () =>
+    `CASE WHEN ${OF_OLD_SECRET} THEN generation ELSE GREATEST(ended_generation, ${LAST_OF_OLD_SECRET}) END`,
 };
 
 export function toGrant(row: TextRow): Grant {
