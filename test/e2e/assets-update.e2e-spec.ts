@@ -285,6 +285,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       ['{"owner":"ada"}', '/owner unknown'],
       ['{"a/b~c":1}', '/a~1b~0c unknown'],
       ['{"__proto__":{"description":"x"}}', '/__proto__ unknown'],
+      ['{"prototype":{"description":"x"}}', '/prototype unknown'],
       ['{"constructor":1}', '/constructor unknown'],
       ['[]', ' format'],
       ['"text"', ' format'],

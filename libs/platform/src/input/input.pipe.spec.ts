@@ -1,4 +1,4 @@
-import { Allow, Length } from 'class-validator';
+import { Allow, IsOptional, Length } from 'class-validator';
 import type { ValidationFailed } from '#libs/kernel';
 import { Flag, InputPipe, NestedList, ReadOnlyMembers, Text, Uuids } from './index';
 
@@ -19,8 +19,11 @@ class BodyDto {
   flag?: boolean | null;
 
   @Length(2, 3)
-  @Allow()
+  @IsOptional()
   stock?: string;
+
+  @Allow()
+  any?: unknown;
 }
 
 const pipe = new InputPipe();
@@ -51,7 +54,13 @@ describe('A body', () => {
     ['{"stock":"ab","ids":["x",1]}', ['/ids/0 format', '/ids/1 format']],
     ['{"stock":"ab","entries":[{"key":"a"},{"key":"long"}]}', ['/entries/1/key length']],
     ['{"stock":"ab","entries":[[{"key":"a"}]]}', ['/entries/0 format']],
-    ['{"__proto__":{},"entries":[{"constructor":1}]}', ['/__proto__ unknown', '/entries/0/constructor unknown']],
+    [
+      '{"__proto__":{},"entries":[{"key":"a","constructor":1}]}',
+      ['/__proto__ unknown', '/entries/0/constructor unknown'],
+    ],
+    ['{"prototype":1,"entries":[{"key":"a","prototype":{}}]}', ['/prototype unknown', '/entries/0/prototype unknown']],
+    ['{"stock":"abcd","toString":1}', ['/stock length', '/toString unknown']],
+    ['{"stock":{"constructor":1},"other":{"__proto__":1}}', ['/other unknown', '/stock length']],
   ])('%s is refused with its places', async (text, faults) => {
     expect(await faultsOf(text)).toEqual(faults);
   });
@@ -66,8 +75,20 @@ describe('A body', () => {
     });
   });
 
-  it('is refused before it is converted when an array is long', async () => {
-    expect(await faultsOf(`{"entries":[${Array(101).fill('{}').join(',')}]}`)).toEqual(['/entries length']);
+  it('is refused with all its faults when an array is long', async () => {
+    const entries = Array(101).fill('{}').join(',');
+    expect(await faultsOf(`{"stock":"abcd","entries":[${entries}]}`)).toEqual(['/entries length', '/stock length']);
+  });
+
+  it('is never cut in silence, even where a DTO sets no limit', async () => {
+    expect(await faultsOf(`{"any":[${Array(101).fill('1').join(',')}]}`)).toEqual(['/any length']);
+  });
+
+  it('is refused by the names of its members when it has many', async () => {
+    const members = Array.from({ length: 20_000 }, (_, index) => `"m${index}":1`).join(',');
+    expect(await faultsOf(`{${members},"stock":"ab"}`)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `/m${index} unknown`),
+    );
   });
 });
 

@@ -1,0 +1,24 @@
+import type { InputFaults, Place } from '#libs/kernel';
+
+/** No array and no object of a body has more entries. More would keep class-validator busy. */
+const MOST_ENTRIES = 100;
+
+/** `ValidationPipe` and class-transformer drop such members in silence. */
+const isDropped = (name: string): boolean => name in Object.prototype || name === 'prototype';
+
+/**
+ * Copies a value of a body without what would not be validated as it was sent, and adds a fault for each such place.
+ * Of an array or object that is too long it keeps one entry too many, so that a check of its length fails too.
+ */
+export function readableBody(value: unknown, faults: InputFaults, place: Place = []): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  if (entries.length > MOST_ENTRIES) faults.addMember(place, 'length', `must have at most ${MOST_ENTRIES} entries.`);
+  const kept: [string, unknown][] = [];
+  for (const [name, inner] of entries.slice(0, MOST_ENTRIES + 1)) {
+    const within = [...place, name];
+    if (isDropped(name)) faults.addMember(within, 'unknown', 'is not a member of this request.');
+    else kept.push([name, readableBody(inner, faults, within)]);
+  }
+  return Array.isArray(value) ? kept.map(([, inner]) => inner) : Object.fromEntries(kept);
+}
