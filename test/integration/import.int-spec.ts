@@ -196,6 +196,24 @@ describe('Imported records', () => {
       expect((await setting.asset('same'))['owner_id']).toBe(ada);
     });
 
+    it.each([true, false])('may come later than one that ownerId contradicts (dry run: %s)', async (dryRun) => {
+      const ownerId = randomUUID();
+      await setting.importAll({ ...EMPLOYEE, id: ownerId });
+      const file = setting.ndjson(
+        { ...PRINTER, owner: 'later', ownerId },
+        { ...PRINTER, externalId: 'stranger', owner: 'nobody', ownerId },
+        { ...EMPLOYEE, externalId: 'later' },
+        { ...PRINTER, externalId: 'other', owner: 'later', ownerId },
+      );
+      const report = await setting.run(file, { dryRun });
+
+      const reason = 'owner and ownerId name different employees; give one.';
+      expect(report).toMatchObject({ created: 2, warned: 0, errors: [1, 4].map((line) => ({ line, reason })) });
+      if (dryRun) return;
+      expect((await setting.asset('stranger'))['owner_id']).toBe(ownerId);
+      expect(await setting.run(file)).toMatchObject({ unchanged: 2, warned: 0, failed: 2 });
+    });
+
     it('in a circle are refused while they are new, and nobody else is', async () => {
       const id = randomUUID();
       const circle = [

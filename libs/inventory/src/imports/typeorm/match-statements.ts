@@ -14,7 +14,10 @@ const IS_NEW = 'asset.id IS NULL';
 /** It may be an asset of before under another externalId, which only the whole input tells. */
 const MAY_BE_REKEYED = `${IS_NEW} AND s.sub_key = ${COMPUTER} AND s.serial_number IS NOT NULL`;
 const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');
-const WAITS = `m.owner_id IS NULL AND ${ofStaged(NAMES_OWNER)}`;
+const OWNER_MISSING = `m.owner_id IS NULL AND ${ofStaged(NAMES_OWNER)}`;
+/** Beside an ownerId, an owner who comes later may be another employee. */
+const waitsBy = ({ ownerByExternalId }: typeof LOOKUPS): string => `(${OWNER_MISSING}
+  OR s.owner_public_id IS NOT NULL AND s.owner_external_id IS NOT NULL AND NOT EXISTS (${ownerByExternalId}))`;
 const WAITS_FOR_WAITING = `m.owner_id IS NULL AND ${OWNER_WAITS}`;
 const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
 const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${computerOf('c')})
@@ -76,13 +79,15 @@ const REFUSAL_PLANNED = refusalOf(
 /** In a dry run, a computer that would be rekeyed still has its old id. */
 const PLANNED_ID = `COALESCE((SELECT old_external_id FROM import_rekeyed WHERE external_id = s.external_id), s.external_id)`;
 /** `hold`: new computers wait, too, as they may be rekeyed. `release`: records wait only for owners who wait themselves. */
-const eachStep = (match: (waits: string) => string) => ({
-  hold: match(`(${WAITS} OR ${MAY_BE_REKEYED})`),
-  wait: match(WAITS),
+const eachStep = (lookups: typeof LOOKUPS, match: (waits: string) => string) => ({
+  hold: match(`(${waitsBy(lookups)} OR ${MAY_BE_REKEYED})`),
+  wait: match(waitsBy(lookups)),
   release: match(WAITS_FOR_WAITING),
 });
-export const MATCH = eachStep((waits) => matchWith(LOOKUPS, 's.external_id', REFUSAL, waits));
-export const MATCH_PLANNED = eachStep((waits) => matchWith(PLANNED_LOOKUPS, PLANNED_ID, REFUSAL_PLANNED, waits));
+export const MATCH = eachStep(LOOKUPS, (waits) => matchWith(LOOKUPS, 's.external_id', REFUSAL, waits));
+export const MATCH_PLANNED = eachStep(PLANNED_LOOKUPS, (waits) =>
+  matchWith(PLANNED_LOOKUPS, PLANNED_ID, REFUSAL_PLANNED, waits),
+);
 
 /** Counts again after refused and waiting records were removed. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
