@@ -3,6 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { type TestApp, startApp } from '../support/start-app';
 
 const ASSETS = '/v1/inventory/assets';
+/** Its last page, so that it has no cursor, which is different each time. */
+const LARGE_PAGE = `${ASSETS}?pageSize=100`;
 
 interface Received {
   readonly status: number;
@@ -61,6 +63,20 @@ describe('Compression', () => {
       expect(pages[1]).toEqual(pages[0]);
     },
   );
+
+  it('compresses a page of megabytes without changing its content', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    await app.arrange.manyAssets(workspace, 100, 20_000);
+    const own = token;
+    token = await app.arrange.aToken(workspace);
+    const [plain, compressed] = [await ask(LARGE_PAGE, undefined), await ask(LARGE_PAGE, 'gzip')];
+    token = own;
+
+    expect([plain.headers['content-encoding'], compressed.headers['content-encoding']]).toEqual([undefined, 'gzip']);
+    expect(plain.bytes.length).toBeGreaterThan(2_000_000);
+    expect(plain.headers['content-length']).toBe(String(plain.bytes.length));
+    expect(gunzipSync(compressed.bytes).equals(plain.bytes)).toBe(true);
+  });
 
   it.each([
     ['gzip', true],

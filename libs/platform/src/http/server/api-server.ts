@@ -11,9 +11,10 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
 import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
-import { compressed, sendStream } from './compression';
+import { compressed, compressedElsewhere, sendStream } from './compression';
 import { KEEP_ALIVE_MS } from './keep-alive';
 import { closeSilent } from './close-silent';
+import { LargePages } from './large-pages';
 import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
@@ -35,6 +36,7 @@ export class ApiServerAdapter extends ExpressAdapter {
   private first: (request: Request, response: Response, route: () => void) => void = (_, __, route) => route();
   private readonly pipelined = new PipelinedRequests();
   private readonly unsent = new UnsentBytes();
+  private readonly largePages = new LargePages();
 
   constructor(private readonly baseUrl: string) {
     super(strictExpress());
@@ -92,15 +94,27 @@ export class ApiServerAdapter extends ExpressAdapter {
       return sendStream(response, body);
     }
     const isTyped = response.hasHeader('Content-Type');
-    const isText = typeof body === 'string' && isTyped;
-    if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
+    if (typeof body === 'string' && isTyped) return this.sendText(response, body);
+    if (!isPlain(body)) return super.reply(response, body) as unknown;
     if (!isTyped) response.setHeader('Content-Type', JSON_RESPONSE);
     // A HEAD may lack what only the text could tell (RFC 9110, 9.3.2): its length and coding.
-    if (response.req.method === 'HEAD' && !isText) return response.end();
-    const text = isText ? body : JSON.stringify(body);
-    const bytes = compressed(response, text.length < LONG_TEXT ? text : Buffer.from(text));
-    this.unsent.holdWhole(response, Buffer.byteLength(bytes));
-    return sendBytes(response, bytes);
+    if (response.req.method === 'HEAD') return response.end();
+    return this.largePages.make(
+      body,
+      (text) => this.sendText(response, text),
+      async (bytes) => this.sendWhole(response, await compressedElsewhere(response, bytes)),
+    );
+  }
+
+  private sendText(response: Response, text: string): Response {
+    return this.sendWhole(response, compressed(response, text.length < LONG_TEXT ? text : Buffer.from(text)));
+  }
+
+  private sendWhole(response: Response, body: string | Uint8Array): Response {
+    // The client may have left while a large page was made.
+    if (response.closed) return response;
+    this.unsent.holdWhole(response, Buffer.byteLength(body));
+    return sendBytes(response, body);
   }
 
   /** Responds to requests that Node's parser refused. There is no request object, only a socket. */

@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream';
-import { constants, createGzip, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, createGzip, gzip, gzipSync } from 'node:zlib';
 import type { StreamableFile } from '@nestjs/common';
 import type { Request, Response } from 'express';
 
@@ -17,6 +18,13 @@ export function compressed(response: Response, body: string | Uint8Array): strin
   return gzipSync(body, { level: LEVEL });
 }
 
+/** The same for a large body. Another thread compresses it. */
+export async function compressedElsewhere(response: Response, body: Buffer): Promise<Buffer> {
+  if (!wantsGzip(response)) return body;
+  response.setHeader('Content-Encoding', 'gzip');
+  return compress(body, { level: LEVEL });
+}
+
 /**
  * Sends a body of any length, as fast as the client reads. Each piece is compressed to its end, so that none waits for
  * the next. A body that fails closes the connection, and a connection that is lost closes the body.
@@ -29,6 +37,8 @@ export function sendStream(response: Response, file: StreamableFile): Response {
   response.setHeader('Content-Encoding', 'gzip');
   return pipeline(body, createGzip({ level: LEVEL, flush: constants.Z_SYNC_FLUSH }), response, ignore);
 }
+
+const compress = promisify(gzip) as (body: Buffer, options: { readonly level: number }) => Promise<Buffer>;
 
 const wantsGzip = (response: Response): boolean => acceptsGzip(response.req) && isOffered(response);
 
