@@ -419,6 +419,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     expect((await reader.patch(path(owner), 'x', nothing)).body['code']).toBe('insufficient_scope');
     expect(faultsOf(await client.patch(path(owner), 'x', nothing))).toEqual(['Idempotency-Key required']);
     expect((await client.patch(path(owner), 'x', { 'Content-Type': 'text/plain' })).status).toBe(415);
+    expect((await client.patch(`${path(owner)}?%`, 'x', { 'Content-Type': 'text/plain' })).status).toBe(415);
     const key = { 'Idempotency-Key': randomUUID() };
     const id = await anAsset();
     expect((await client.patch(path(id), { description: 'x' }, key)).status).toBe(200);

@@ -215,6 +215,7 @@ describe('Bearer tokens', () => {
     it('checks the scope before id and query, so that it reveals nothing', async () => {
       expect((await status('inventory:read', '/v1/computers/not-a-uuid')).status).toBe(403);
       expect((await status('inventory:read', '/v1/computers?pageSize=0')).status).toBe(403);
+      expect((await status('inventory:read', '/v1/computers?pageSize=%')).status).toBe(403);
     });
 
     it('enforces a removed scope on the next request', async () => {

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import { covers } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
-import { accessOf } from '#libs/platform/http';
+import { type RouteAccess, accessOf } from '#libs/platform/http';
 import type { Request, Response } from 'express';
 import { InsufficientScope, TokenMissing } from '../domain/authentication-errors';
 import { bearerChallenge } from './bearer-challenge';
@@ -22,8 +22,7 @@ export class ScopeGuard implements CanActivate {
     const { caller } = request.context;
     if (!caller) throw new TokenMissing();
     if (access.kind === 'token') return true;
-    const needed = [access.scope, ...('expand' in request.query && access.toExpand ? [access.toExpand] : [])];
-    const missing = needed.find((scope) => !covers(caller.scopes, scope));
+    const missing = missingScope(access, caller.scopes, request);
     if (missing === undefined) return true;
     context
       .switchToHttp()
@@ -34,4 +33,15 @@ export class ScopeGuard implements CanActivate {
       );
     throw new InsufficientScope(missing);
   }
+}
+
+/** The scope that the request lacks. The query is read last, because a malformed one throws. */
+function missingScope(
+  { scope, toExpand }: RouteAccess & { readonly kind: 'scope' },
+  held: readonly string[],
+  request: Request,
+): string | undefined {
+  if (!covers(held, scope)) return scope;
+  const isRefused = toExpand !== undefined && !covers(held, toExpand) && 'expand' in request.query;
+  return isRefused ? toExpand : undefined;
 }
