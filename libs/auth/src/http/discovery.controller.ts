@@ -7,19 +7,19 @@ import { Public } from '#libs/platform/http';
 import { NoQueryDto } from '#libs/platform/input';
 import { ApiSuccess, ApiPublicProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
-import { CLIENT_ALGORITHMS } from '../domain/client-assertion';
 import { PROTECTED_RESOURCE_PATH } from './bearer-challenge';
 import {
   AUTHORIZATION_SERVER_EXAMPLES,
   AuthorizationServerDto,
-  CLIENT_AUTHENTICATION_METHODS,
   KEY_SET_EXAMPLES,
+  KEY_SET_PATH,
   KeySetDto,
   PROTECTED_RESOURCE_EXAMPLES,
   ProtectedResourceDto,
+  authorizationServerOf,
+  protectedResourceOf,
 } from './discovery.dto';
 
-const KEY_SET_PATH = '.well-known/jwks.json';
 /** The documents change with a release or a setting only. */
 const FOR_AN_HOUR = 'public, max-age=3600';
 /** A new key signs a minute after it was made, so a copy must be half a minute old at most to hold it in time. */
@@ -53,18 +53,7 @@ export class DiscoveryController {
     @Res({ passthrough: true }) response: Response,
   ): AuthorizationServerDto {
     response.setHeader('Cache-Control', FOR_AN_HOUR);
-    const { baseUrl } = this.settings;
-    return {
-      issuer: baseUrl,
-      token_endpoint: `${baseUrl}/oauth/token`,
-      jwks_uri: `${baseUrl}/${KEY_SET_PATH}`,
-      scopes_supported: SCOPES,
-      response_types_supported: ['none'],
-      grant_types_supported: ['client_credentials'],
-      token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
-      token_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
-      service_documentation: `${baseUrl}/docs`,
-    };
+    return authorizationServerOf(this.settings.baseUrl, SCOPES);
   }
 
   @Get(PROTECTED_RESOURCE_PATH)
@@ -84,14 +73,7 @@ export class DiscoveryController {
   @ApiPublicProblems('validation_failed')
   protectedResource(@Query() _query: NoQueryDto, @Res({ passthrough: true }) response: Response): ProtectedResourceDto {
     response.setHeader('Cache-Control', FOR_AN_HOUR);
-    const { baseUrl } = this.settings;
-    return {
-      resource: baseUrl,
-      authorization_servers: [baseUrl],
-      scopes_supported: SCOPES,
-      bearer_methods_supported: ['header'],
-      resource_documentation: `${baseUrl}/docs`,
-    };
+    return protectedResourceOf(this.settings.baseUrl, SCOPES);
   }
 
   @Get(KEY_SET_PATH)

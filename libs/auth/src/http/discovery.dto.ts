@@ -17,7 +17,8 @@ const list = (values: readonly string[], description: string) =>
 const base64url = (description: string, example: string) =>
   ({ maxLength: 4096, pattern: '^[A-Za-z0-9_-]+$', description, example }) as const;
 
-export const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
+export const KEY_SET_PATH = '.well-known/jwks.json';
+const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 
 const EXAMPLE_SCOPES = ['inventory:read', 'inventory:write'];
 
@@ -118,28 +119,32 @@ export class KeySetDto {
   keys!: readonly JsonWebKeyDto[];
 }
 
+export const authorizationServerOf = (baseUrl: string, scopes: readonly string[]): AuthorizationServerDto => ({
+  issuer: baseUrl,
+  token_endpoint: `${baseUrl}/oauth/token`,
+  jwks_uri: `${baseUrl}/${KEY_SET_PATH}`,
+  scopes_supported: scopes,
+  response_types_supported: ['none'],
+  grant_types_supported: ['client_credentials'],
+  token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
+  token_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
+  service_documentation: `${baseUrl}/docs`,
+});
+
+export const protectedResourceOf = (baseUrl: string, scopes: readonly string[]): ProtectedResourceDto => ({
+  resource: baseUrl,
+  authorization_servers: [baseUrl],
+  scopes_supported: scopes,
+  bearer_methods_supported: ['header'],
+  resource_documentation: `${baseUrl}/docs`,
+});
+
 export const AUTHORIZATION_SERVER_EXAMPLES = {
-  metadata: example<AuthorizationServerDto>('Metadata', {
-    issuer: BASE_URL,
-    token_endpoint: `${BASE_URL}/oauth/token`,
-    jwks_uri: `${BASE_URL}/.well-known/jwks.json`,
-    scopes_supported: EXAMPLE_SCOPES,
-    response_types_supported: ['none'],
-    grant_types_supported: ['client_credentials'],
-    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
-    token_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
-    service_documentation: `${BASE_URL}/docs`,
-  }),
+  metadata: example('Metadata', authorizationServerOf(BASE_URL, EXAMPLE_SCOPES)),
 };
 
 export const PROTECTED_RESOURCE_EXAMPLES = {
-  metadata: example<ProtectedResourceDto>('Metadata', {
-    resource: BASE_URL,
-    authorization_servers: [BASE_URL],
-    scopes_supported: EXAMPLE_SCOPES,
-    bearer_methods_supported: ['header'],
-    resource_documentation: `${BASE_URL}/docs`,
-  }),
+  metadata: example('Metadata', protectedResourceOf(BASE_URL, EXAMPLE_SCOPES)),
 };
 
 export const KEY_SET_EXAMPLES = {
