@@ -36,7 +36,7 @@ interface Rules {
 export class ClientAssertionsJwt extends ClientAssertions {
   /** Tokens of trusted issuers by a key that is not in the stored set. */
   unknownKeyIds = 0;
-  private decoys: Promise<ReadonlyMap<string, ClientKey>> | undefined;
+  private decoys: ReturnType<typeof makeDecoys> | undefined;
 
   constructor(
     private readonly settings: Settings,
@@ -95,23 +95,23 @@ export class ClientAssertionsJwt extends ClientAssertions {
     const fault = headerFault(header, rules.types);
     const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
     if (fitting.length === 0 || fitting.length > KEYS_TO_TRY) {
-      await this.tryKey(token, await this.decoy(header['alg']), rules);
+      await this.tryDecoy(token, header['alg'], rules);
       return { fault: fault ?? (fitting.length === 0 ? 'no key fits' : 'too many keys fit') };
     }
     let refused = '';
     for (const key of fitting) {
-      const algorithms = key.algorithms.filter((known) => known === header['alg']);
-      const tried = await this.tryKey(token, { ...key, algorithms }, rules);
+      const tried = await this.tryKey(token, key.jwk, header['alg'] as string, rules);
       if ('claims' in tried) return { key, typ: header['typ'], claims: tried.claims };
       refused = tried.fault;
     }
     return { fault: refused };
   }
 
-  /** Verifies the signature by the first algorithm of the key (RFC 8725, 3.1), and what every token claims. */
+  /** Verifies the signature by one algorithm of the key (RFC 8725, 3.1), and what every token claims. */
   private async tryKey(
     token: string,
-    { jwk, algorithms: [algorithm = ''] }: ClientKey,
+    jwk: ClientKey['jwk'],
+    algorithm: string,
     { claims, longestSeconds }: Rules,
   ): Promise<{ readonly claims: JWTPayload } | Refusal> {
     // Loaded with the first assertion, so that requests by secret never pay for it.
@@ -137,11 +137,11 @@ export class ClientAssertionsJwt extends ClientAssertions {
     }
   }
 
-  /** A key that nobody has, so that a client without keys takes as long as another one. */
-  private async decoy(algorithm: unknown): Promise<ClientKey> {
+  /** Tries a key that nobody has, so that a client without keys takes as long as another one. */
+  private async tryDecoy(token: string, algorithm: unknown, rules: Rules): Promise<void> {
     this.decoys ??= makeDecoys();
-    const decoys = await this.decoys;
-    return (decoys.get(algorithm as string) ?? decoys.get('ES256')) as ClientKey;
+    const known = CLIENT_ALGORITHMS.find((one) => one === algorithm) ?? 'ES256';
+    await this.tryKey(token, (await this.decoys)[known] ?? {}, known, rules);
   }
 }
 
@@ -172,7 +172,7 @@ function audienceOf({ aud }: JWTPayload): string {
   return typeof only === 'string' && others.length === 0 ? only : '';
 }
 
-async function makeDecoys(): Promise<ReadonlyMap<string, ClientKey>> {
+async function makeDecoys(): Promise<Readonly<Record<string, ClientKey['jwk']>>> {
   const { exportJWK, generateKeyPair } = await import('jose');
   // Nobody knows its factors, and none are needed to verify.
   const modulus = randomBytes(256);
@@ -183,8 +183,8 @@ async function makeDecoys(): Promise<ReadonlyMap<string, ClientKey>> {
     CLIENT_ALGORITHMS.map(async (algorithm) => {
       const isRsa = algorithm === 'RS256' || algorithm === 'PS256';
       const jwk = isRsa ? rsa : await exportJWK((await generateKeyPair(algorithm, { extractable: true })).publicKey);
-      return [algorithm, { kid: '', algorithms: [algorithm], jwk: jwk as Record<string, string> }] as const;
+      return [algorithm, jwk as ClientKey['jwk']] as const;
     }),
   );
-  return new Map(decoys);
+  return Object.fromEntries(decoys);
 }
