@@ -60,7 +60,7 @@ describe('Sources and records of imports', () => {
     const dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
     try {
       const exposed = new Metrics();
-      await new ImportWatch(new Database(dataSource), exposed).look();
+      await new ImportWatch(new Database(dataSource), exposed).round();
       return (await exposed.expose()).split('\n').filter((line) => line.includes(slug));
     } finally {
       await dataSource.destroy();

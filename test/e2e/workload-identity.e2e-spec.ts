@@ -77,7 +77,7 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
   const look = (): Promise<string> =>
     asApi(app, async (database) => {
       const exposed = new Metrics();
-      await new TrustedKeyWatch(database, new IssuerKeysSystem(app.settings, readIssuerKeys), exposed).look();
+      await new TrustedKeyWatch(database, new IssuerKeysSystem(app.settings, readIssuerKeys), exposed).round();
       return exposed.expose();
     });
   const sql = (text: string, values: unknown[] = []) => app.database.admin.query(text, values);

@@ -27,7 +27,7 @@ describe('The ages of key sets of trusted issuers', () => {
     const exposed = await asApi(app, async (database) => {
       const metrics = new Metrics();
       const noIssuer = { fetch: () => Promise.reject(new Error('None is due.')) };
-      await new TrustedKeyWatch(database, noIssuer, metrics).look();
+      await new TrustedKeyWatch(database, noIssuer, metrics).round();
       return metrics.expose();
     });
 

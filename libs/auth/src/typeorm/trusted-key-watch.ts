@@ -54,17 +54,13 @@ export class TrustedKeyWatch extends RepeatedWork {
   }
 
   /** Fetches what is due, and looks at the ages. */
-  async look(): Promise<void> {
+  async round(): Promise<void> {
     while (!this.stopping && (await this.fetchNext()) > 0);
     const [rows = []] = await this.database.run({ outsideTenants: true }, [bind(AGES, [String(MOST_SERIES)])]);
     this.ages = rows.map(([labels, since]) => ({
       labels: JSON.parse(text(labels)) as Record<string, string>,
       since: Number(since),
     }));
-  }
-
-  protected async round(): Promise<void> {
-    await this.look();
   }
 
   /** Returns how many issuers were asked. */

@@ -56,7 +56,7 @@ export class ImportWatch extends RepeatedWork {
   }
 
   /** Looks at all imports once. */
-  async look(): Promise<void> {
+  async round(): Promise<void> {
     const [, rows = []] = await this.database.run({ outsideTenants: true }, [
       bind(MARK_RUNS, []),
       bind(FRESHNESS, [String(MOST_SOURCES)]),
@@ -66,9 +66,5 @@ export class ImportWatch extends RepeatedWork {
       freshAt: freshAt == null ? null : Number(freshAt),
       staleAfterSeconds: staleAfter == null ? null : Number(staleAfter),
     }));
-  }
-
-  protected async round(): Promise<void> {
-    await this.look();
   }
 }
