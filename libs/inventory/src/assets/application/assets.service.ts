@@ -57,10 +57,8 @@ export class AssetsService {
   }
 
   /** @throws `not_found` */
-  async get(scope: ReadScope, id: AssetId, { asOf, expand }: Partial<ThenRequest>): Promise<Asset> {
-    const asset = await (asOf
-      ? this.assets.findThen(scope, id, { asOf, expand })
-      : this.assets.find(scope, id, expand));
+  async get(scope: ReadScope, id: AssetId, request: Partial<ThenRequest>): Promise<Asset> {
+    const asset = await this.assets.find(scope, id, request);
     if (!asset) throw new AssetNotFound();
     return asset;
   }

@@ -59,15 +59,12 @@ export abstract class AssetRepository {
     expand?: Expand,
   ): (page: PageRequest) => Promise<Page<Asset>>;
 
-  /** Returns null when the workspace has no visible asset with this id. */
-  abstract find(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Asset | null>;
-
   /**
-   * The asset as a read at an instant showed it, also if it is hidden now. Later changes do not change the answer. Returns
-   * null where no visible asset had this id.
+   * The asset now, or as a read at an instant showed it, also if it is hidden now. Returns null when the workspace has, or
+   * had then, no visible asset with this id.
    * @throws `validation_failed` for an instant before the history or after now
    */
-  abstract findThen(scope: ReadScope, id: AssetId, then: ThenRequest): Promise<Asset | null>;
+  abstract find(scope: ReadScope, id: AssetId, request?: Partial<ThenRequest>): Promise<Asset | null>;
 
   /** Returns the function that reads all assets of an instant page by page. Its pages count none. */
   abstract readerThen(

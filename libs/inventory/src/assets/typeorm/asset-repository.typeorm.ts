@@ -101,14 +101,11 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return listWith(expand).reader(this.database, workspaceId, wantedAssets(filter));
   }
 
-  async find(scope: ReadScope, id: AssetId, expand?: Expand): Promise<Asset | null> {
+  async find(scope: ReadScope, id: AssetId, { asOf, expand }: Partial<ThenRequest> = {}): Promise<Asset | null> {
+    if (asOf) return this.past.find(scope, HISTORY, id, { asOf, expand });
     const [statement, toItem] = expand ? [FIND_EXPANDED_ASSET, toExpandedAsset] : [FIND_ASSET, toAsset];
     const [rows] = await this.database.read(scope, [bind(statement, [scope.workspaceId, id])]);
     return rows?.[0] ? toItem(rows[0]) : null;
-  }
-
-  async findThen(scope: ReadScope, id: AssetId, then: ThenRequest): Promise<Asset | null> {
-    return this.past.find(scope, HISTORY, id, then);
   }
 
   readerThen(
