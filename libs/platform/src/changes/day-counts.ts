@@ -34,7 +34,7 @@ export interface CountedDay {
 }
 
 /** Days of one answer. */
-export const MOST_DAYS = 400;
+const MOST_DAYS = 400;
 /** Past days that are counted for an answer because the worker has not written them yet. */
 const MOST_UNWRITTEN = 3;
 const DAY_MS = 86_400_000;

@@ -8,12 +8,13 @@ const DAYS = 90;
 const DAY_MS = 86_400_000;
 
 const IS_EMPTY = 'SELECT NOT EXISTS (SELECT FROM change_set WHERE workspace_id = $1) AS empty';
+const FORGET = 'DELETE FROM asset_version WHERE workspace_id = $1';
+const MOVE_HEAD = 'UPDATE change_head SET changed_at = $2 WHERE workspace_id = $1';
 /** Everything that the import made was there when the history began. */
 const MOVE_BACK = [
-  'DELETE FROM asset_version WHERE workspace_id = $1',
+  MOVE_HEAD,
   'UPDATE asset SET updated_at = $2 WHERE workspace_id = $1',
   'UPDATE change_set SET changed_at = $2 WHERE workspace_id = $1',
-  'UPDATE change_head SET changed_at = $2 WHERE workspace_id = $1',
   'UPDATE history_horizon SET begins_at = $2 WHERE workspace_id = $1',
 ];
 /** Each asset but employees changes once, on a day that its externalId decides. $4 the day. */
@@ -30,10 +31,7 @@ const WAS = `
     facet = facet & CASE asset_id % 3 WHEN 0 THEN ~2 WHEN 1 THEN ~1 ELSE 3 END,
     posture = posture - 9 * (posture / 9 % 3) + 9
    WHERE workspace_id = $1 AND to_change = $2`;
-const MOVE_TICKET = [
-  'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 AND id = $2',
-  'UPDATE change_head SET changed_at = $3 WHERE workspace_id = $1 AND $2::bigint IS NOT NULL',
-];
+const MOVE_SET = 'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 AND id = $2';
 
 /** Makes up a past for the demo: the one writer of former states and of past times that is no change of today. */
 @Injectable()
@@ -53,9 +51,8 @@ export class DemoHistory {
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const timeOf = (day: number): Date => new Date(today + (day - DAYS) * DAY_MS);
     await this.database.inTenant({ workspaceId }, async (manager) => {
-      for (const statement of MOVE_BACK) {
-        await manager.query(statement, statement.includes('$2') ? [workspaceId, timeOf(0)] : [workspaceId]);
-      }
+      await manager.query(FORGET, [workspaceId]);
+      for (const statement of MOVE_BACK) await manager.query(statement, [workspaceId, timeOf(0)]);
       const { text, values } = takeTicket(workspaceId, { type: 'IMPORT' }, null);
       for (let day = 1; day < DAYS; day += 1) {
         // At work, and so before the day ends.
@@ -64,7 +61,8 @@ export class DemoHistory {
         await manager.query(CHANGE, [workspaceId, set?.id, time, day]);
         await manager.query(WAS, [workspaceId, set?.id]);
         await manager.query(text, [...values]);
-        for (const statement of MOVE_TICKET) await manager.query(statement, [workspaceId, set?.id, time]);
+        await manager.query(MOVE_SET, [workspaceId, set?.id, time]);
+        await manager.query(MOVE_HEAD, [workspaceId, time]);
       }
       for (let day = 0; day < DAYS; day += 1) {
         const end = new Date(timeOf(day + 1).getTime() - 1);

@@ -8,7 +8,7 @@ import { Metrics } from '#libs/platform/observability';
 
 const PAUSE_MS = 10_000;
 /** Days of all workspaces that one round counts. */
-const MOST_DAYS = 500;
+const DAYS_PER_ROUND = 500;
 /** A round looks at former states for so long, in batches that block nobody, and the next one goes on there. */
 const BATCH = 2_000;
 const FORGETTING_MS = 2_000;
@@ -55,7 +55,7 @@ export class HistoryWork extends RepeatedWork {
 
   /** Writes the days that are over and not written yet, in their order: a day behind the newest one is never written. */
   async writeDays(): Promise<void> {
-    const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [String(MOST_DAYS)])]);
+    const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [String(DAYS_PER_ROUND)])]);
     for (const [workspace, day] of found as [string, string][]) {
       this.assertServing();
       const workspaceId = toWorkspaceId(workspace);
