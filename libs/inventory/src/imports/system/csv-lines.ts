@@ -20,6 +20,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type Read = { readonly value: unknown } | { readonly fault: string };
 type RowReading = 'records' | 'items';
+type Cells = Record<string, unknown>;
 
 interface Column {
   readonly name: string;
@@ -170,6 +171,17 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
 /** As spreadsheets and databases write it. Records take true and false themselves, in any letter case. */
 const booleanOr = (cell: string): boolean | string =>
   /^(true|yes|t|1)$/i.test(cell) || (/^(false|no|f|0)$/i.test(cell) ? false : cell);
+
+/** Reads the booleans of a record that a map made of a row as those of a row without a map. */
+export function readBooleans(record: object): void {
+  for (const name of BOOLEANS) {
+    const path = name.split('.');
+    const member = path.pop() ?? '';
+    const object = path.reduce<unknown>((outer, inner) => (outer as Cells)[inner], record) as Cells | undefined;
+    const cell = object?.[member];
+    if (object && typeof cell === 'string') object[member] = booleanOr(cell);
+  }
+}
 
 function place(target: Record<string, unknown>, path: readonly string[], content: unknown): void {
   let object = target;

@@ -65,6 +65,25 @@ describe('Without items, a map reads', () => {
     expect(await idsOf(content, given)).toEqual(['a']);
   });
 
+  it('the booleans of rows as an import without a map does, and those of JSON as they are', async () => {
+    const yaml = `category: COMPUTER
+record:
+  externalId: id
+  name: id
+  managed: managed
+  compliance.diskEncryptionEnabled: disk`;
+    const computersOf = async (content: string) =>
+      (await linesOf(content, { yaml })).map((line) => ('value' in line ? line.value : line));
+
+    const [yes, no, odd] = await computersOf('id,managed,disk\na,Yes,0\nb,f,\nc,maybe,T\n');
+    expect(yes).toMatchObject({ managed: true, compliance: { diskEncryptionEnabled: false } });
+    expect(no).toMatchObject({ managed: false });
+    expect(odd).toMatchObject({ managed: 'maybe', compliance: { diskEncryptionEnabled: true } });
+    expect(await computersOf('[{"id":"a","managed":"Yes"}]')).toMatchObject([{ managed: 'Yes' }]);
+    const kept = JSON.stringify({ file: 'x.csv', line: 2, reason: '-', header: 'id,managed', text: 'a,yes' });
+    expect(await computersOf(kept)).toMatchObject([{ managed: true }]);
+  });
+
   it('nothing from nothing', async () => {
     expect(await idsOf('')).toEqual([]);
     expect(await idsOf(' \n')).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Format, InputLine } from '../../domain/import-files.port';
 import { isKeptLine } from '../../domain/kept-line';
 import type { ItemsOfMap, RecordMap } from '../../domain/maps/record-map';
-import { csvLine, csvLines } from '../csv-lines';
+import { csvLine, csvLines, readBooleans } from '../csv-lines';
 import { type Start, formatOfItems } from '../input-format';
 import { ndjsonLines } from '../ndjson-lines';
 import { ITEM_LIMIT, type JsonItem, jsonItems, parseItem } from './json-items';
@@ -32,8 +32,10 @@ export async function* mappedLines(
     for (const line of lines) {
       if (!('value' in line)) continue;
       const result = input.map.mapped(line.value);
+      const mapped = result instanceof Promise ? await result : result;
+      if (line.header !== undefined && 'value' in mapped) readBooleans(mapped.value);
       // The line stays the same object: its bytes are made only when somebody reads them.
-      Object.assign(line, result instanceof Promise ? await result : result);
+      Object.assign(line, mapped);
     }
     yield lines;
   }
