@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
+import { SOURCE_NAME_RULE, isUuid, sourceName } from '#libs/kernel';
 
 /** Options of every command. */
 export interface CommonOptions {
@@ -29,6 +29,14 @@ export function parseClientId(value: string): string {
   if (/^[\x21-\x7e]{1,200}$/.test(value)) return value;
   throw new InvalidArgumentError('A client id has 1 to 200 printable characters and no blanks.');
 }
+
+/** Makes a parser of ids. It refuses others with this rule. */
+export const parseUuid =
+  (rule: string) =>
+  (value: string): string => {
+    if (isUuid(value)) return value.toLowerCase();
+    throw new InvalidArgumentError(rule);
+  };
 
 export function parseSource(value: string): string {
   const source = sourceName(value);

@@ -1,14 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ClientKey, ListedTrust, NewTrust, Trusts } from '#libs/auth/operators';
-import { isUuid } from '#libs/kernel';
 import type { Operator } from '../operator';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseClientId, withCommonOptions } from '../options';
+import { type CommonOptions, parseClientId, parseUuid, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { unknownApplication } from './application-changes';
 import { readKeyFile } from './key-file';
+
+const parseId = parseUuid('The id of a trust is a UUID, as "trust list" shows it.');
 
 interface AddOptions extends CommonOptions {
   readonly issuer: string;
@@ -142,11 +143,6 @@ async function listed(
       items.map((one) => [one.id, one.state, one.issuer, one.subject, one.audience, one.fetchedAt, one.lastUsedAt]),
     );
   await print({ json: { items }, text }, options);
-}
-
-function parseId(value: string): string {
-  if (isUuid(value)) return value.toLowerCase();
-  throw new InvalidArgumentError('The id of a trust is a UUID, as "trust list" shows it.');
 }
 
 function parseAudience(value: string): string {

@@ -1,14 +1,14 @@
-import { Command, InvalidArgumentError } from 'commander';
-import { type AssetId, assetId, isUuid } from '#libs/kernel';
+import { Command } from 'commander';
+import { assetId } from '#libs/kernel';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseSlug } from '../options';
+import { type CommonOptions, parseSlug, parseUuid } from '../options';
 import { print } from '../output';
 
 interface EraseOptions extends CommonOptions {
   readonly workspace: string;
-  readonly employee: AssetId;
+  readonly employee: string;
 }
 
 export function historyCommand(): Command {
@@ -16,14 +16,9 @@ export function historyCommand(): Command {
   withWriteOptions(group.command('erase'))
     .description("take an employee's name and e-mail address out of the past; cannot be undone")
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
-    .requiredOption('--employee <id>', 'id of the employee, as the API shows it', parseId)
+    .requiredOption('--employee <id>', 'id of the employee, as the API shows it', parseUuid('An id is a UUID.'))
     .action(erase);
   return group;
-}
-
-function parseId(value: string): AssetId {
-  if (isUuid(value)) return assetId(value);
-  throw new InvalidArgumentError('An id is a UUID.');
 }
 
 async function erase({ workspace, employee, ...options }: EraseOptions): Promise<void> {
@@ -31,7 +26,7 @@ async function erase({ workspace, employee, ...options }: EraseOptions): Promise
   const { operateIn } = await import('../operator.js');
   const { HistoryErasure, InventoryOperatorModule } = await import('#libs/inventory/operators');
   const isErased = await operateIn(workspace, [InventoryOperatorModule], (operator, { id }) =>
-    operator.get(HistoryErasure).erase(id, employee),
+    operator.get(HistoryErasure).erase(id, assetId(employee)),
   );
   if (!isErased) throw new CommandFailed(`The workspace has no employee with the id ${employee}.`);
   await print(

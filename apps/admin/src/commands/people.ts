@@ -4,8 +4,10 @@ import type { WorkspaceId } from '#libs/kernel';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseName, parseSlug, withCommonOptions } from '../options';
+import { type CommonOptions, parseName, parseSlug, parseUuid, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
+
+const parseId = parseUuid('The id of a person is a UUID. Run "people list" to see all.');
 
 interface PeopleOptions extends CommonOptions {
   readonly workspace: string;
@@ -138,9 +140,4 @@ export function parseEmail(value: string): string {
 function parseSubject(value: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(value)) return value;
   throw new InvalidArgumentError('A subject has 1 to 255 printable characters and no blanks.');
-}
-
-function parseId(value: string): string {
-  if (/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(value)) return value.toLowerCase();
-  throw new InvalidArgumentError('The id of a person is a UUID. Run "people list" to see all.');
 }
