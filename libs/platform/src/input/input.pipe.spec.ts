@@ -54,6 +54,8 @@ describe('A body', () => {
     ['{"stock":"ab","ids":["x",1]}', ['/ids/0 format', '/ids/1 format']],
     ['{"stock":"ab","entries":[{"key":"a"},{"key":"long"}]}', ['/entries/1/key length']],
     ['{"stock":"ab","entries":[[{"key":"a"}]]}', ['/entries/0 format']],
+    ['{"entries":["a",{"key":"long"}]}', ['/entries/0 format', '/entries/1/key length']],
+    ['{"entries":[null,{}]}', ['/entries/0 format', '/entries/1/key required']],
     [
       '{"__proto__":{},"entries":[{"key":"a","constructor":1}]}',
       ['/__proto__ unknown', '/entries/0/constructor unknown'],

@@ -26,8 +26,9 @@ export const NestedList = ({
     ConvertTo(() => type),
     check({ code: 'format', isValid: Array.isArray, message: 'must be an array' }),
     lengthOf(options),
-    checkEntries((entry) => entry instanceof type, 'must be an object'),
-    ValidateNested(),
+    // class-validator would look into it for objects. It refuses any other entry itself, beside the faults of objects.
+    checkEntries((entry) => !Array.isArray(entry), 'must be an object'),
+    ValidateNested({ message: 'must be an object' }),
   );
 
 /** A member that is documented only to say why it is refused. It must be absent or null. */
