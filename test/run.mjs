@@ -21,7 +21,7 @@ A failed test file runs a second time, alone. If it passes then, it counts as pa
 A test file is skipped when it needs a program that is missing and cannot be installed. A line names the program.
 With ALL_PROGRAMS=required such a file fails instead.
 When the build fails, "services" and "faults" do not run and count as one failure.
-The run stops after 30 minutes, and its last line says how far it came.
+The run stops after an hour, and its last line says how far it came.
 
 The last line is "N passed, N failed", over checks and tests. With skipped files it ends in ", N skipped".
 Exit codes: 0 all passed, 1 something failed or no test ran.`;
@@ -30,7 +30,7 @@ Exit codes: 0 all passed, 1 something failed or no test ran.`;
 process.env.PATH = [process.env.PATH, '/usr/bin', '/bin'].filter(Boolean).join(delimiter);
 
 /** Limit of the whole run. Its caller may kill it without notice a few minutes later. */
-const RUN_LIMIT = 30 * 60_000;
+const RUN_LIMIT = 60 * 60_000;
 const begun = performance.now();
 const timeLeft = () => RUN_LIMIT - (performance.now() - begun);
 

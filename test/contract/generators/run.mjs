@@ -10,7 +10,7 @@ import { Stamp } from './stamp.mjs';
 import { TOOLS_DIRECTORY, VERSIONS, findTools } from './tools.mjs';
 
 const COMMAND_LIMIT_MS = 600_000;
-/** `npm test` stops after 30 minutes. */
+/** `npm test` stops after an hour. */
 const CHANGED_LIMIT_MS = 480_000;
 const STAMP = join(import.meta.dirname, 'passed.json');
 /** Rust and Kotlin first load their compilers' libraries, which takes minutes. */
