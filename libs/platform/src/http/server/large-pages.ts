@@ -1,7 +1,7 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 
-/** Items that tell how long the others are. */
-const FIRST_ITEMS = 10;
+/** Items that tell how long the others are. A page of no more, as by default, is made at once. */
+const FIRST_ITEMS = 25;
 /** A page is large from this length on. So much text is made at once. */
 const LARGE_TEXT = 250_000;
 /** Each holds its items until it is sent. More would fill the memory, and are made at once. */
