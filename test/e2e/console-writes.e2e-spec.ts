@@ -1,3 +1,4 @@
+import { Names } from '../../libs/console/src/http/names';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
 import { Sealing } from '../support/sealing';
@@ -121,6 +122,18 @@ describe('The console changes assets', () => {
       expect(await notice(other)).toBeUndefined();
     }
     expect(await notice(other, '/inventory?notice=Pay+here')).toBeUndefined();
+  });
+
+  it('tells of an owner by id when the name cannot be read after the change', async () => {
+    const { id } = await api.arrange.anAsset(ours.id);
+    const page = (await admin.get('/inventory')).fields('/inventory/ticked/owner');
+    const unreadable = jest.spyOn(Names.prototype, 'of').mockRejectedValueOnce(new Error('no connection'));
+
+    const given = await admin.post('/inventory/ticked/owner', { ...page, ids: id, owner: 'ada@example.com' });
+    unreadable.mockRestore();
+
+    expect(given.status).toBe(303);
+    expect((await admin.get('/inventory')).text).toContain(`1 asset has the owner ${employee.id} now.`);
   });
 
   it('shows what is wrong with a change of ticked assets beside its field, and keeps the ticks', async () => {

@@ -142,8 +142,9 @@ export class InventoryController {
     const gone = lost === 0 ? '' : ` ${lost} ${lost === 1 ? 'was' : 'were'} not there any more.`;
     const { ownerId, classification } = patch;
     if (!ownerId) return `${have} the classification ${classification ?? 'UNKNOWN'} now.${gone}`;
-    const owner = (await this.names.of(workspaceId, [ownerId])).get(ownerId) ?? ownerId;
-    return `${have} the owner ${cutAt(owner, NOTICED)} now.${gone}`;
+    // The change is made, whether its owner can be named or not.
+    const names = await this.names.of(workspaceId, [ownerId]).catch(() => null);
+    return `${have} the owner ${cutAt(names?.get(ownerId) ?? ownerId, NOTICED)} now.${gone}`;
   }
 
   /** Shows the list as the query filters it, after a refused form with the reasons and what was typed. */
