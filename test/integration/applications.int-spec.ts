@@ -169,6 +169,40 @@ describe("Operators' applications on one connection", () => {
       expect((await applications.endOldSecret(clientId))?.generation).toBe(live);
     });
 
+    it('ends what the oldest one obtained at a second rotation, but no token of a later one', async () => {
+      const ofOldest = await issueFor(old);
+      const live = await issueFor(current);
+
+      await applications.rotateSecret(clientId, 60);
+
+      expect(await grants.findUnlessEnded(clientId, ofOldest)).toBeNull();
+      expect(await generation()).toBe(live);
+      expect(await grants.findUnlessEnded(clientId, live)).not.toBeNull();
+    });
+
+    it('ends the live token of the oldest one at a second rotation', async () => {
+      const live = await issueFor(old);
+
+      await applications.rotateSecret(clientId, 60);
+
+      expect(await generation()).toBeGreaterThan(live);
+      expect(await grants.findUnlessEnded(clientId, live)).toBeNull();
+    });
+
+    it('ends what the old one obtained after the clock of Postgres was set back', async () => {
+      const ahead = 'UPDATE application SET generation = generation + 3600000000 WHERE client_id = $1';
+      await issueFor(old);
+      await database.admin.query(ahead, [clientId]);
+      const ofOld = await issueFor(old);
+      const live = await issueFor(current);
+
+      await applications.endOldSecret(clientId);
+
+      expect(await grants.findUnlessEnded(clientId, ofOld)).toBeNull();
+      expect(await generation()).toBe(live);
+      expect(await grants.findUnlessEnded(clientId, live)).not.toBeNull();
+    });
+
     it('ends a live token that an earlier release issued, because its secret is unknown', async () => {
       const live = await issueFor(current);
       await database.admin.query(

@@ -165,7 +165,10 @@ export class Applications {
     return this.change(clientId, 'application.limits_set', { limits: {} });
   }
 
-  /** Creates a new secret, shown only once. Without an overlap the old secret, the active token and its stream end. */
+  /**
+   * Creates a new secret, shown only once. Without an overlap the old secret, the active token and its stream end. With
+   * one, a secret that was old before ends like by {@link endOldSecret}.
+   */
   async rotateSecret(clientId: string, overlapSeconds: number | null): Promise<WithSecret | null> {
     const { secret, digest } = this.secrets.newSecret();
     const previous =
@@ -177,6 +180,7 @@ export class Applications {
               'CASE WHEN secret_digest IS NOT NULL THEN now() + make_interval(secs => :overlapSeconds) END',
             previous_secret_created_at: () => 'secret_created_at',
             previous_secret_last_used_at: () => 'secret_last_used_at',
+            ...END_TOKEN_OF_OLD_SECRET,
           };
     const fresh = { secret_digest: digest, secret_created_at: () => 'now()', secret_last_used_at: null };
     const changes = { ...fresh, ...previous };

@@ -31,17 +31,22 @@ const usedByLiveToken = (table: string): string =>
   `EXISTS (SELECT FROM ${table} AS other WHERE other.client_id = application.client_id AND other.last_used_at = issued_at)`;
 
 /** Whether the live token was issued for the old secret. Tokens of earlier releases tell no secret. */
-const OF_OLD_SECRET = `secret_last_used_at IS DISTINCT FROM issued_at
+const OF_OLD_SECRET = `previous_secret_digest IS NOT NULL AND secret_last_used_at IS DISTINCT FROM issued_at
   AND NOT ${usedByLiveToken('application_key')} AND NOT ${usedByLiveToken('application_trust')}`;
 
-/**
- * The last generation of the old secret, at most: one begins within five seconds after its request, by the clock. Where the
- * use is unknown, the last one before the live token.
- */
-const LAST_OF_OLD_SECRET = `LEAST(generation - 1,
-  (extract(epoch FROM previous_secret_last_used_at + interval '5 s') * 1000000)::bigint)`;
+/** The clock of Postgres in generations, five seconds after `time`. A request begins its generation within them. */
+const generationsUntil = (time: string): string => `(extract(epoch FROM ${time} + interval '5 s') * 1000000)::bigint`;
 
-/** The same, but a live token that was issued for the current secret, a key or a trust goes on. */
+/**
+ * The last generation of the old secret, at most. Where its use is unknown, or the clock was set back, the last one before
+ * the live token.
+ */
+const LAST_OF_OLD_SECRET = `CASE
+  WHEN previous_secret_digest IS NULL THEN 0
+  WHEN generation > ${generationsUntil('issued_at')} THEN generation - 1
+  ELSE LEAST(generation - 1, ${generationsUntil('previous_secret_last_used_at')}) END`;
+
+/** The same where there is an old secret. A live token of the current secret, a key or a trust goes on. */
 export const END_TOKEN_OF_OLD_SECRET = {
   generation: () => `CASE WHEN ${OF_OLD_SECRET} THEN ${NEXT_GENERATION} ELSE generation END`,
   ended_generation: () =>
