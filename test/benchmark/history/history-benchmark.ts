@@ -29,8 +29,8 @@ export async function benchmarkHistory(setting: Setting): Promise<Findings> {
   await databases['without history'].admin.query('DROP TRIGGER keep_former_asset ON asset');
   setting.say('  updates and bulks of 100: with and without history in turn');
   const { updates, bulks } = await compareUpdates(setting, databases);
-  const { byId, streams } = await measurePastReads(setting, databases['with history']);
   const imports = await measureImports(setting, databases);
+  const { byId, streams } = await measurePastReads(setting, databases['with history']);
   for (const database of Object.values(databases)) await database.drop();
   const ratio = (values: Values<Variant>): number => medianRatio(values['with history'], values['without history']);
   return {
@@ -38,7 +38,7 @@ export async function benchmarkHistory(setting: Setting): Promise<Findings> {
       ...timesOf('update', 'ms', updates),
       ...timesOf('bulk of 100', 'ms', bulks),
       ...timesOf('read by id', 'ms', byId),
-      ...timesOf('stream of M', 'ms', streams),
+      ...timesOf(`stream of ${sizes.served}`, 'ms', streams),
       ...(Object.keys(IMPORTS) as Import[]).flatMap((kind) =>
         timesOf(`import of ${sizes.importedRecords.toLocaleString('en')} ${kind} records`, 's', imports[kind]),
       ),

@@ -12,7 +12,7 @@ const ASSETS = '/v1/inventory/assets';
 const READ = 100;
 const ENTRIES = 10;
 const READS_PER_TURN = 200;
-const TURNS = 4;
+const TURNS_BY_ID = 4;
 /** The share of the assets that changed after the instant of a stream. */
 const CHANGED = 0.1;
 const BULK = 100;
@@ -28,9 +28,12 @@ export async function measurePastReads(
   database: BenchmarkDatabase,
 ): Promise<{ readonly byId: Values<Variant>; readonly streams: Values<Variant> }> {
   say('  reads by id and streams: as of an instant and plain in turn');
-  const api = await ServedApi.start(cluster, database, await database.workspace('M'));
+  const workspace = await database.workspace(sizes.served);
+  const api = await ServedApi.start(cluster, database, workspace);
   const { rows } = await database.admin.query<{ id: string }>(
-    'SELECT public_id AS id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
+    `SELECT public_id AS id FROM asset WHERE workspace_id = $1 AND facet IS NOT NULL AND sub_key <> 15
+      ORDER BY md5(public_id::text)`,
+    [workspace],
   );
   const ids = rows.map(({ id }) => id);
   const change = (some: readonly string[], description: string): Promise<string> =>
@@ -45,7 +48,7 @@ export async function measurePastReads(
   let turn = 0;
   const byId = await takeTurns(
     VARIANTS,
-    { rounds: sizes.rounds, turns: TURNS },
+    { rounds: sizes.rounds, turns: TURNS_BY_ID },
     async (variant) => {
       const elapsed: number[] = [];
       for (let n = 0; n < READS_PER_TURN; n += 1) {
@@ -63,7 +66,7 @@ export async function measurePastReads(
   await database.admin.query('VACUUM ANALYZE');
   const streams = await takeTurns(
     VARIANTS,
-    { rounds: sizes.rounds, turns: TURNS },
+    { rounds: sizes.rounds, turns: 1 },
     async (variant) => {
       const elapsed = await api.stream(`${ASSETS}${variant === 'asOf' ? `?asOf=${instant}` : ''}`);
       await delay(FREE_MS);
