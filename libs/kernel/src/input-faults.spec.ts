@@ -16,9 +16,11 @@ describe('Input faults', () => {
     const faults = new InputFaults();
     faults.throwAny();
     faults.addMember(['tags', 0, 'a/b~c'], 'format', 'must be a string.');
+    faults.addMember(['tags', 1], 'format', 'must be an object.');
     faults.addMember([], 'format', 'must be an object.');
     expect(thrown(faults).faults).toEqual([
       { pointer: '/tags/0/a~1b~0c', code: 'format', detail: 'a/b~c must be a string.' },
+      { pointer: '/tags/1', code: 'format', detail: 'Entry 1 of tags must be an object.' },
       { pointer: '', code: 'format', detail: 'The body must be an object.' },
     ]);
   });

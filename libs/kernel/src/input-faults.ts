@@ -29,12 +29,17 @@ export class InputFaults {
   addMember(place: Place, code: string, what: string): void {
     if (this.isFull) return;
     const pointer = place.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-    const name = place.length === 0 ? 'The body' : shown(String(place.at(-1)));
-    this.found.push({ pointer: cut(pointer, LONGEST_POINTER), code, detail: `${name} ${what}` });
+    this.found.push({ pointer: cut(pointer, LONGEST_POINTER), code, detail: `${nameOf(place)} ${what}` });
   }
 
   /** Throws `validation_failed` if anything was found. */
   throwAny(): void {
     if (this.found.length > 0) throw new ValidationFailed(this.found);
   }
+}
+
+function nameOf(place: Place): string {
+  const [last, above] = [place.at(-1), place.at(-2)];
+  if (last === undefined) return 'The body';
+  return typeof last === 'number' ? `Entry ${last} of ${shown(String(above))}` : shown(last);
 }

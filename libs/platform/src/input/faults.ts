@@ -40,7 +40,7 @@ export function addParameterFaults(errors: readonly ValidationError[], faults: I
 /** Adds the faults of a body, each with the pointer of its member. */
 export function addMemberFaults(errors: readonly ValidationError[], faults: InputFaults, above: Place = []): void {
   for (const error of errors) {
-    const place = [...above, error.property];
+    const place = [...above, Array.isArray(error.target) ? Number(error.property) : error.property];
     const found = faultOf(error);
     if (!found) addMemberFaults(error.children ?? [], faults, place);
     else if (!found.entries) faults.addMember(place, found.code, found.what);

@@ -55,6 +55,8 @@ describe('A body', () => {
     ['{"stock":"ab","entries":[{"key":"a"},{"key":"long"}]}', ['/entries/1/key length']],
     ['{"stock":"ab","entries":[[{"key":"a"}]]}', ['/entries/0 format']],
     ['{"entries":["a",{"key":"long"}]}', ['/entries/0 format', '/entries/1/key length']],
+    ['{"entries":[["a"],{"key":"long"}]}', ['/entries/0 format', '/entries/1/key length']],
+    ['{"ids":[["a"],"b"]}', ['/ids/0 format', '/ids/1 format']],
     ['{"entries":[null,{}]}', ['/entries/0 format', '/entries/1/key required']],
     [
       '{"__proto__":{},"entries":[{"key":"a","constructor":1}]}',

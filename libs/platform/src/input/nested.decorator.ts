@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { Type as ConvertTo } from 'class-transformer';
 import { ValidateNested } from 'class-validator';
-import { type Member, check, checkEntries, lengthOf, member } from './member';
+import { type Member, check, lengthOf, member } from './member';
 
 /** An object of a body, with the members of a DTO. */
 export const Nested = ({ type, ...options }: Member & { readonly type: Type<object> }): PropertyDecorator =>
@@ -26,8 +26,6 @@ export const NestedList = ({
     ConvertTo(() => type),
     check({ code: 'format', isValid: Array.isArray, message: 'must be an array' }),
     lengthOf(options),
-    // class-validator would look into it for objects. It refuses any other entry itself, beside the faults of objects.
-    checkEntries((entry) => !Array.isArray(entry), 'must be an object'),
     ValidateNested({ message: 'must be an object' }),
   );
 

@@ -16,8 +16,10 @@ export function readableBody(value: unknown, faults: InputFaults, place: Place =
   if (entries.length > MOST_ENTRIES) faults.addMember(place, 'length', `must have at most ${MOST_ENTRIES} entries.`);
   const kept: [string, unknown][] = [];
   for (const [name, inner] of entries.slice(0, MOST_ENTRIES + 1)) {
-    const within = [...place, name];
+    const within = [...place, Array.isArray(value) ? Number(name) : name];
     if (isDropped(name)) faults.addMember(within, 'unknown', 'is not a member of this request.');
+    // class-validator would look for objects in an array within an array. It refuses null where an object must be.
+    else if (Array.isArray(value) && Array.isArray(inner)) kept.push([name, null]);
     else kept.push([name, readableBody(inner, faults, within)]);
   }
   return Array.isArray(value) ? kept.map(([, inner]) => inner) : Object.fromEntries(kept);

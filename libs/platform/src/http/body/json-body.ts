@@ -84,7 +84,7 @@ function findFaults(value: unknown, place: (string | number)[], faults: InputFau
       if (faults.isFull) return;
       if (!isStorable(member))
         faults.addMember(place, 'format', 'has a member whose name holds U+0000 or a lone surrogate.');
-      place.push(member);
+      place.push(Array.isArray(value) ? Number(member) : member);
       findFaults(inner, place, faults);
       place.pop();
     }
