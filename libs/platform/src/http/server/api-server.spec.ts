@@ -10,11 +10,12 @@ const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
 const prototypeOf = (message: object): unknown => Object.getPrototypeOf(message);
 
 describe('Connections of the public port', () => {
+  let adapter: ApiServerAdapter;
   let server: Server;
   let port: number;
   let answers: ServerResponse[];
   beforeEach(async () => {
-    const adapter = new ApiServerAdapter('http://api.example.test');
+    adapter = new ApiServerAdapter('http://api.example.test');
     adapter.initHttpServer();
     adapter.use((_request: unknown, response: ServerResponse) => void answers.push(response));
     answers = [];
@@ -195,6 +196,19 @@ describe('Connections of the public port', () => {
     await Promise.all(sockets.map((socket) => once(socket.resume(), 'end')));
     await until(async () => (await connections()) === 0);
     sockets.forEach((socket) => socket.destroy());
+  });
+
+  it('have no body made after the client disconnected', async () => {
+    const socket = await open(GET);
+    await until(() => answers.length === 1);
+    const [answer] = answers as [Parameters<ApiServerAdapter['reply']>[0]];
+    const toJSON = jest.fn();
+    socket.destroy();
+    await until(() => answer.closed);
+
+    adapter.reply(answer, { toJSON });
+
+    expect(toJSON).not.toHaveBeenCalled();
   });
 
   it('end every pending response once when they are lost', async () => {

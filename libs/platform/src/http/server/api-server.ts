@@ -96,6 +96,8 @@ export class ApiServerAdapter extends ExpressAdapter {
     const isTyped = response.hasHeader('Content-Type');
     if (typeof body === 'string' && isTyped) return this.sendText(response, body);
     if (!isPlain(body)) return super.reply(response, body) as unknown;
+    // Making a large page that nobody waits for would hold up the others.
+    if (response.closed) return response;
     if (!isTyped) response.setHeader('Content-Type', JSON_RESPONSE);
     // A HEAD may lack what only the text could tell (RFC 9110, 9.3.2): its length and coding.
     if (response.req.method === 'HEAD') return response.end();
