@@ -3,6 +3,7 @@ import type { BenchmarkName } from './catalogue';
 import { benchmarkFilters } from './filters/filters-benchmark';
 import type { Findings } from './findings';
 import { benchmarkHistory } from './history/history-benchmark';
+import { benchmarkPast } from './history/past-benchmark';
 import { benchmarkImports } from './imports/imports-benchmark';
 import { benchmarkPaths } from './paths/paths-benchmark';
 import { benchmarkPeers } from './peers/peers-benchmark';
@@ -23,6 +24,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, (setting: Setting) => Pr
   import: benchmarkImports,
   tickets: benchmarkTickets,
   history: benchmarkHistory,
+  past: benchmarkPast,
   filters: benchmarkFilters,
   streams: benchmarkStreams,
 };

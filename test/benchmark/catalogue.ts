@@ -10,7 +10,8 @@ export const CATALOGUE = {
   workspaces: 'pages of many small workspaces',
   import: 'speed and memory of an import, beside a bare COPY',
   tickets: 'updates and imports with change sets, beside the same without them',
-  history: 'updates and imports that keep former states, beside the same without them; reads of the past',
+  history: 'updates and imports that keep former states, beside the same without them',
+  past: 'reads by id and streams as of an instant, beside plain ones',
   filters: 'every filter by size and depth: latency, buffers, exact totals',
   streams: 'a stream of all assets beside a server written by hand, and its memory',
 } as const;

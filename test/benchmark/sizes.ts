@@ -14,7 +14,8 @@ export interface Sizes {
   /** The workspace for pages over HTTP. */
   readonly served: DemoSize;
   readonly importedRecords: number;
-  readonly importRounds: number;
+  /** Rounds of what takes minutes: imports, and streams of the past. */
+  readonly longRounds: number;
   /** Assets for the comparison with other programs' lists. */
   readonly peerAssets: number;
   /** Workspaces with a few assets each. */
@@ -31,7 +32,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     workspaces: ['M'],
     served: 'M',
     importedRecords: 10_000,
-    importRounds: 1,
+    longRounds: 1,
     peerAssets: 1_000,
     smallWorkspaces: 500,
     boots: 1,
@@ -44,7 +45,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     workspaces: ['M', 'L'],
     served: 'L',
     importedRecords: 250_000,
-    importRounds: 1,
+    longRounds: 1,
     peerAssets: 100_000,
     smallWorkspaces: 10_000,
     boots: 3,
@@ -57,7 +58,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     workspaces: ['M', 'L', 'XL'],
     served: 'L',
     importedRecords: 1_000_000,
-    importRounds: 3,
+    longRounds: 3,
     peerAssets: 1_000_000,
     smallWorkspaces: 100_000,
     boots: 7,

@@ -144,13 +144,13 @@ export const TARGETS = {
     what: 'an import of changed records, against the same without history',
     bound: { atMost: 1.3 },
   },
-  'history-read': {
-    benchmark: 'history',
+  'past-read': {
+    benchmark: 'past',
     what: 'a read by id as of an instant, of an asset with ten entries, against a plain one',
     bound: { atMost: 2 },
   },
-  'history-stream': {
-    benchmark: 'history',
+  'past-stream': {
+    benchmark: 'past',
     what: 'speed of a stream as of an instant since which a tenth changed, against a plain one',
     bound: { atLeast: 0.5 },
   },

@@ -13,7 +13,6 @@ import { median, medianRatio } from '../statistics';
 import type { TargetName } from '../targets';
 import { takeTurns } from '../turns';
 import { type Values, compareUpdates, timesOf } from '../updates/compared-updates';
-import { measurePastReads } from './past-reads';
 
 const VARIANTS = ['with history', 'without history'] as const;
 type Variant = (typeof VARIANTS)[number];
@@ -22,7 +21,7 @@ type Databases = Readonly<Record<Variant, BenchmarkDatabase>>;
 const IMPORTS = { new: 'created', unchanged: 'unchanged', changed: 'updated' } as const;
 type Import = keyof typeof IMPORTS;
 
-/** Measures writes on two databases in turn, of which one keeps no former states, and reads of the past beside plain ones. */
+/** Measures writes on two databases in turn, of which one keeps no former states. */
 export async function benchmarkHistory(setting: Setting): Promise<Findings> {
   const { cluster, sizes } = setting;
   const databases = { 'with history': await cluster.aDatabase(), 'without history': await cluster.aDatabase() };
@@ -30,15 +29,12 @@ export async function benchmarkHistory(setting: Setting): Promise<Findings> {
   setting.say('  updates and bulks of 100: with and without history in turn');
   const { updates, bulks } = await compareUpdates(setting, databases);
   const imports = await measureImports(setting, databases);
-  const { byId, streams } = await measurePastReads(setting, databases['with history']);
   for (const database of Object.values(databases)) await database.drop();
   const ratio = (values: Values<Variant>): number => medianRatio(values['with history'], values['without history']);
   return {
     measurements: [
       ...timesOf('update', 'ms', updates),
       ...timesOf('bulk of 100', 'ms', bulks),
-      ...timesOf('read by id', 'ms', byId),
-      ...timesOf(`stream of ${sizes.served}`, 'ms', streams),
       ...(Object.keys(IMPORTS) as Import[]).flatMap((kind) =>
         timesOf(`import of ${sizes.importedRecords.toLocaleString('en')} ${kind} records`, 's', imports[kind]),
       ),
@@ -49,8 +45,6 @@ export async function benchmarkHistory(setting: Setting): Promise<Findings> {
       'history-import-new': ratio(imports.new),
       'history-import-unchanged': ratio(imports.unchanged),
       'history-import-changed': ratio(imports.changed),
-      'history-read': medianRatio(byId.asOf, byId.plain),
-      'history-stream': medianRatio(streams.plain, streams.asOf),
     } satisfies Partial<Record<TargetName, number>>,
   };
 }
@@ -72,7 +66,7 @@ async function measureImports(setting: Setting, databases: Databases): Promise<R
     await writeFile(changed, (await readFile(file, 'utf8')).replaceAll('"name":"', '"name":"renamed '));
     const rounds = await takeTurns(
       VARIANTS,
-      { rounds: sizes.importRounds, turns: 2, warmUpRounds: 0 },
+      { rounds: sizes.longRounds, turns: 2, warmUpRounds: 0 },
       async (variant) => {
         const database = databases[variant];
         const { slug } = await database.aWorkspace();

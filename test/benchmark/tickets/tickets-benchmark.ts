@@ -56,7 +56,7 @@ async function measureImports(
     await writeInventory(file, sizes.importedRecords);
     return await takeTurns(
       VARIANTS,
-      { rounds: sizes.importRounds, turns: 2, warmUpRounds: 0 },
+      { rounds: sizes.longRounds, turns: 2, warmUpRounds: 0 },
       async (variant) => {
         const database = databases[variant];
         const { slug } = await database.aWorkspace();

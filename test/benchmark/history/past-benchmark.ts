@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BenchmarkDatabase } from '../benchmark-database';
+import type { Findings } from '../findings';
 import type { Setting } from '../setting';
-import { median, milliseconds } from '../statistics';
+import { median, medianRatio, milliseconds } from '../statistics';
+import type { TargetName } from '../targets';
 import { takeTurns } from '../turns';
 import { ServedApi } from '../updates/served-api';
-import type { Values } from '../updates/compared-updates';
+import { timesOf } from '../updates/compared-updates';
 
 const ASSETS = '/v1/inventory/assets';
 /** Assets that are read by id. Each has ten entries in its history, and is read as of the fifth. */
@@ -20,15 +21,12 @@ const BULK = 100;
 const FREE_MS = 50;
 
 const VARIANTS = ['asOf', 'plain'] as const;
-type Variant = (typeof VARIANTS)[number];
 
-/** Reads by id and whole streams, as of an instant and as it is now, in turn. Both are milliseconds. */
-export async function measurePastReads(
-  { cluster, sizes, say }: Setting,
-  database: BenchmarkDatabase,
-): Promise<{ readonly byId: Values<Variant>; readonly streams: Values<Variant> }> {
-  say('  reads by id and streams: as of an instant and plain in turn');
-  const workspace = await database.workspace(sizes.served);
+/** Reads by id and whole streams of the largest workspace, as of an instant and as it is now, in turn. */
+export async function benchmarkPast({ cluster, sizes, say }: Setting): Promise<Findings> {
+  const size = sizes.workspaces.at(-1) ?? sizes.served;
+  const database = await cluster.aDatabase();
+  const workspace = await database.workspace(size);
   const api = await ServedApi.start(cluster, database, workspace);
   const { rows } = await database.admin.query<{ id: string }>(
     `SELECT public_id AS id FROM asset WHERE workspace_id = $1 AND facet IS NOT NULL AND sub_key <> 15
@@ -45,6 +43,7 @@ export async function measurePastReads(
     if (entry === ENTRIES / 2) middle = await later();
   }
   await database.admin.query('VACUUM ANALYZE');
+  say('  reads by id: as of an instant and plain in turn');
   let turn = 0;
   const byId = await takeTurns(
     VARIANTS,
@@ -59,14 +58,16 @@ export async function measurePastReads(
     },
     median,
   );
+  say(`  changing a tenth of ${rows.length} assets`);
   const instant = await later();
   const changed = ids.slice(READ, READ + Math.ceil(rows.length * CHANGED));
   for (let first = 0; first < changed.length; first += BULK)
     await change(changed.slice(first, first + BULK), 'Changed');
   await database.admin.query('VACUUM ANALYZE');
+  say('  streams: as of an instant and plain in turn');
   const streams = await takeTurns(
     VARIANTS,
-    { rounds: sizes.rounds, turns: 1 },
+    { rounds: sizes.longRounds, turns: 1, warmUpRounds: 0 },
     async (variant) => {
       const elapsed = await api.stream(`${ASSETS}${variant === 'asOf' ? `?asOf=${instant}` : ''}`);
       await delay(FREE_MS);
@@ -75,7 +76,14 @@ export async function measurePastReads(
     median,
   );
   await api.stop();
-  return { byId, streams };
+  await database.drop();
+  return {
+    measurements: [...timesOf('read by id', 'ms', byId), ...timesOf(`stream of ${size}`, 'ms', streams)],
+    measured: {
+      'past-read': medianRatio(byId.asOf, byId.plain),
+      'past-stream': medianRatio(streams.plain, streams.asOf),
+    } satisfies Partial<Record<TargetName, number>>,
+  };
 }
 
 /** An instant behind everything so far. */
