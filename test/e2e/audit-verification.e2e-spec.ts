@@ -36,9 +36,9 @@ describe("The auditor's program in the documentation", () => {
   afterAll(() => app.stop());
 
   /** Returns the output, or the complaint of a failure. */
-  const verify = async (by = token): Promise<string> => {
+  const verify = async (by = token, command = 'python3 verify.py'): Promise<string> => {
     const env = { PATH: searchPath(), BASE_URL: app.origin, TOKEN: by };
-    return promisify(execFile)('python3', ['verify.py'], { cwd: directory, env, timeout: 60_000 }).then(
+    return promisify(execFile)('sh', ['-c', command], { cwd: directory, env, timeout: 60_000 }).then(
       ({ stdout }) => stdout,
       ({ stderr }: { stderr: string }) => stderr,
     );
@@ -106,6 +106,15 @@ describe("The auditor's program in the documentation", () => {
     expect(await verify()).toMatch(/^8 events/);
 
     expect(keysKept()).toEqual([{ kty: 'OKP', x: 'A'.repeat(43) }, ...now]);
+  });
+
+  it('keeps the old checkpoint when there is no room for the new one', async () => {
+    await verify();
+    const kept = readFileSync(keptFile(), 'utf8');
+
+    expect(await verify(token, 'ulimit -f 0; python3 verify.py')).toMatch(/^OSError/m);
+
+    expect(readFileSync(keptFile(), 'utf8')).toBe(kept);
   });
 
   it('fails when the checkpoint is that of another audit than the kept one', async () => {
