@@ -10,15 +10,15 @@ const LOADED = [
   ...['audit', 'auth', 'inventory'].map((name) => `libs/${name}/src/operators.js`),
 ];
 
-/** The API sets this flag while it loads. V8 rejects code that it compiled under other flags. */
-const FLAG = '--no-allocation-site-pretenuring';
+/** Sets the V8 flags of the API. V8 rejects code that it compiled under other flags. */
+const FLAGS = ['--require', join(ROOT, 'dist/apps/api/src/garbage-collection.js')];
 
 /** Writes the pack from the build. Returns whether it succeeded. */
 export function writeModulePack(file: string): boolean {
   // The command does nothing, but running it updates the build.
   spawnSync(process.execPath, [join(ROOT, 'apps/admin/run.mjs'), '--help']);
   const modules = LOADED.map((path) => join(ROOT, 'dist', path));
-  const { status, stderr } = spawnSync(process.execPath, [FLAG, join(__dirname, 'write.cjs'), file, ...modules], {
+  const { status, stderr } = spawnSync(process.execPath, [...FLAGS, join(__dirname, 'write.cjs'), file, ...modules], {
     encoding: 'utf8',
   });
   // Programs also start without the pack, only more slowly.
@@ -30,5 +30,5 @@ export function writeModulePack(file: string): boolean {
 export function packedStart(): { readonly words: string[]; readonly environment: Readonly<Record<string, string>> } {
   const pack = process.env['TEST_MODULE_PACK'];
   if (pack === undefined) return { words: [], environment: {} };
-  return { words: [FLAG, '--require', join(__dirname, 'read.cjs')], environment: { TEST_MODULE_PACK: pack } };
+  return { words: [...FLAGS, '--require', join(__dirname, 'read.cjs')], environment: { TEST_MODULE_PACK: pack } };
 }
