@@ -37,12 +37,15 @@ const OF_OLD_SECRET = `previous_secret_digest IS NOT NULL AND secret_last_used_a
 /** The clock of Postgres in generations, five seconds after `time`. A request begins its generation within them. */
 const generationsUntil = (time: string): string => `(extract(epoch FROM ${time} + interval '5 s') * 1000000)::bigint`;
 
+/** Uses are recorded for secrets whose creation is. */
+const NEVER_USED = 'previous_secret_created_at IS NOT NULL AND previous_secret_last_used_at IS NULL';
+
 /**
  * The last generation of the old secret, at most. Where its use is unknown, or the clock was set back, the last one before
  * the live token.
  */
 const LAST_OF_OLD_SECRET = `CASE
-  WHEN previous_secret_digest IS NULL THEN 0
+  WHEN previous_secret_digest IS NULL OR ${NEVER_USED} THEN 0
   WHEN generation > ${generationsUntil('issued_at')} THEN generation - 1
   ELSE LEAST(generation - 1, ${generationsUntil('previous_secret_last_used_at')}) END`;
 
