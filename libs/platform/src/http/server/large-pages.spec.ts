@@ -56,10 +56,15 @@ describe('A page', () => {
     expect(turns.size).toBeGreaterThanOrEqual(4);
   });
 
-  it('whose last items alone are large is whole', async () => {
+  it('whose last items alone are large is whole, and made in turns', async () => {
     const { body } = pageOf(100, 10);
-    body.results.splice(40, 60, ...pageOf(60, 30_000).body.results);
-    expect(await made(body)).toBe(`${JSON.stringify(body)} as bytes`);
+    const large = pageOf(60, 30_000);
+    body.results.splice(40, 60, ...large.body.results);
+    const json = JSON.stringify(body);
+    large.turns.clear();
+
+    expect(await made(body)).toBe(`${json} as bytes`);
+    expect(large.turns.size).toBeGreaterThanOrEqual(4);
   });
 
   it('is made at once while two others are made, which hold their items meanwhile', async () => {

@@ -56,13 +56,13 @@ function* jsonPieces(body: object): Generator<string> {
     yield JSON.stringify(body);
     return;
   }
-  let length = 0;
   for (let at = 0, end = FIRST_ITEMS; at < results.length;) {
     const items = JSON.stringify(results.slice(at, end)).slice(1, -1);
     yield at === 0 ? `{"results":[${items}` : `,${items}`;
-    length += items.length;
+    const next = Math.max(1, Math.floor((LARGE_TEXT * (end - at)) / items.length));
     at = end;
-    end += Math.max(1, Math.floor((LARGE_TEXT * at) / length));
+    // At most as many as came before, because larger ones may follow.
+    end += Math.min(next, at);
   }
   yield `],${JSON.stringify({ pageInfo, ...others }).slice(1)}`;
 }
