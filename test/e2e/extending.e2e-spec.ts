@@ -77,7 +77,15 @@ describe('docs/extending.md', () => {
       bin('eslint/bin/eslint.js', '--max-warnings', '0', ...FILES),
       bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', ...FILES),
       run('npm', 'run', '--silent', 'imports'),
-      bin('jest/bin/jest.js', '--selectProjects', 'services', '--silent', '--testPathPatterns', ...TESTS),
+      bin(
+        'jest/bin/jest.js',
+        '--runInBand',
+        '--selectProjects',
+        'services',
+        '--silent',
+        '--testPathPatterns',
+        ...TESTS,
+      ),
     ]);
 
     expect(types).toEqual({ status: 0, output: '' });
