@@ -13,6 +13,9 @@ export const AWAITED_LOCKS = `pg_locks WHERE NOT granted AND pid IN (
 export { entities as testEntities, schema as testSchema };
 
 const TEMPLATE = 'test_template';
+/** Postgres copies a template without the grants on the database itself. */
+const COPY_GRANTS = `UPDATE pg_database SET datacl = template.datacl FROM pg_database AS template
+                      WHERE pg_database.datname = $1 AND template.datname = $2`;
 /** Held while the template is created, because test files run in parallel. */
 const TEMPLATE_LOCK = 4_712;
 
@@ -37,9 +40,8 @@ export async function createTestDatabase(
   await withServer(async (server) => {
     if (options.migrated) await makeTemplateOnce(server, owner);
     await server.query(`CREATE DATABASE ${name} OWNER ${owner} ${options.migrated ? `TEMPLATE ${TEMPLATE}` : ''}`);
+    if (options.migrated) await server.query(COPY_GRANTS, [name, TEMPLATE]);
   });
-  // Grants on the database itself are not copied from the template.
-  if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, consoleDatabaseUrl, schema });
   const admin = superuserPool(withDatabase(url('TEST_SUPERUSER_URL'), name));
   return {
     databaseUrl,
@@ -60,7 +62,7 @@ export function superuserPool(connectionString: string): Pool {
   return pool;
 }
 
-/** Creates a migrated template: copying it takes a third of the time of the migrations. */
+/** Creates a migrated template: copying it takes a fraction of the time of the migrations. */
 async function makeTemplateOnce(server: Client, owner: string): Promise<void> {
   await server.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
   const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [TEMPLATE]);
@@ -68,7 +70,8 @@ async function makeTemplateOnce(server: Client, owner: string): Promise<void> {
     await server.query(`CREATE DATABASE ${TEMPLATE} OWNER ${owner}`);
     const migrationDatabaseUrl = withDatabase(url('TEST_MIGRATION_DATABASE_URL'), TEMPLATE);
     const databaseUrl = withDatabase(url('TEST_DATABASE_URL'), TEMPLATE);
-    await migrate({ migrationDatabaseUrl, databaseUrl, schema });
+    const consoleDatabaseUrl = withDatabase(url('TEST_CONSOLE_DATABASE_URL'), TEMPLATE);
+    await migrate({ migrationDatabaseUrl, databaseUrl, consoleDatabaseUrl, schema });
   }
   await server.query('SELECT pg_advisory_unlock($1)', [TEMPLATE_LOCK]);
 }
