@@ -2,15 +2,10 @@
 const { spawn } = require('node:child_process');
 const diagnostics = require('node:diagnostics_channel');
 const { once } = require('node:events');
-const { chmodSync, mkdtempSync, readFileSync, realpathSync, statSync, statfsSync } = require('node:fs');
+const { chmodSync, mkdtempSync, realpathSync, statSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { dirname, join } = require('node:path');
 const { setImmediate: nextTurn } = require('node:timers/promises');
-
-/** A file system in memory, which is small in containers. */
-const MEMORY = '/dev/shm';
-/** Bytes that a run needs by far. */
-const ROOM = 8 * 1024 ** 3;
 
 /**
  * Reads lines until its input ends. The last line holds the pids of the processes to end, each with its group if it
@@ -84,8 +79,7 @@ class ProcessCleanup extends Cleanup {
   others = new Set();
 
   constructor() {
-    const places = [...inMemory(), tmpdir(), '/var/tmp'];
-    const directory = mkdtempSync(join(places.find(isReachable) ?? tmpdir(), 'compliance-test-'));
+    const directory = mkdtempSync(join([tmpdir(), '/var/tmp'].find(isReachable) ?? tmpdir(), 'compliance-test-'));
     // Postgres' own account must be able to pass through.
     chmodSync(directory, 0o711);
     super(REMOVE_DIRECTORY, directory);
@@ -111,19 +105,6 @@ class ProcessCleanup extends Cleanup {
     for (const { stdin } of this.others) stdin.end();
     await super.run();
   }
-}
-
-/**
- * Returns the directory in memory if it has room and may hold programs, unless TMPDIR names another place. On ext4 each
- * new file of a database costs a search past the files of databases that were dropped in the last minutes.
- */
-function inMemory() {
-  if (process.env.TMPDIR !== undefined || process.platform !== 'linux') return [];
-  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
-  const mounted = mounts.findLast((line) => line.startsWith(`tmpfs ${MEMORY} `));
-  if (mounted === undefined || /\bnoexec\b/.test(mounted)) return [];
-  const { bavail, bsize } = statfsSync(MEMORY);
-  return Math.min(bavail * bsize, process.availableMemory()) > ROOM ? [MEMORY] : [];
 }
 
 /**
