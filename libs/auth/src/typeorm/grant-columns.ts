@@ -18,8 +18,11 @@ export const AFTER_GRANT = 7;
 export const SECRET_COLUMNS = `encode(secret_digest, 'hex'),
   CASE WHEN previous_secret_expires_at > now() THEN encode(previous_secret_digest, 'hex') END`;
 
-/** The clock in microseconds keeps generations rising even after the row was restored from an older backup. */
-export const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
+/** A time of Postgres as a generation, in microseconds. */
+const asGeneration = (time: string): string => `(extract(epoch FROM ${time}) * 1000000)::bigint`;
+
+/** The clock keeps generations rising even after the row was restored from an older backup. */
+export const NEXT_GENERATION = `GREATEST(generation + 1, ${asGeneration('clock_timestamp()')})`;
 
 /**
  * What a change of the application sets to end the live token and its stream. A token request raises the generation alone,
@@ -34,8 +37,8 @@ const usedByLiveToken = (table: string): string =>
 const OF_OLD_SECRET = `previous_secret_digest IS NOT NULL AND secret_last_used_at IS DISTINCT FROM issued_at
   AND NOT ${usedByLiveToken('application_key')} AND NOT ${usedByLiveToken('application_trust')}`;
 
-/** The clock of Postgres in generations, five seconds after `time`. A request begins its generation within them. */
-const generationsUntil = (time: string): string => `(extract(epoch FROM ${time} + interval '5 s') * 1000000)::bigint`;
+/** A request begins its generation within five seconds. */
+const lastGenerationOf = (time: string): string => asGeneration(`${time} + interval '5 s'`);
 
 /** Uses are recorded for secrets whose creation is. */
 const NEVER_USED = 'previous_secret_created_at IS NOT NULL AND previous_secret_last_used_at IS NULL';
@@ -46,8 +49,8 @@ const NEVER_USED = 'previous_secret_created_at IS NOT NULL AND previous_secret_l
  */
 const LAST_OF_OLD_SECRET = `CASE
   WHEN previous_secret_digest IS NULL OR ${NEVER_USED} THEN 0
-  WHEN generation > ${generationsUntil('issued_at')} THEN generation - 1
-  ELSE LEAST(generation - 1, ${generationsUntil('previous_secret_last_used_at')}) END`;
+  WHEN generation > ${lastGenerationOf('issued_at')} THEN generation - 1
+  ELSE LEAST(generation - 1, ${lastGenerationOf('previous_secret_last_used_at')}) END`;
 
 /** The same where there is an old secret. A live token of the current secret, a key or a trust goes on. */
 export const END_TOKEN_OF_OLD_SECRET = {
