@@ -24,7 +24,7 @@ export { MAX_EXTERNAL_ID_BYTES, isExternalId } from './external-id';
 export { escapeHtml } from './html-text';
 export { jsonLine } from './json-line';
 export { type Freshness, type ReadScope, newestOf } from './read-scope';
-export { InputFaults, type Place } from './input-faults';
+export { InputFaults, type Place, stepsInto } from './input-faults';
 export { type Expand, type Owner, type ThenRequest } from './owner';
 export { type Page, type PageRequest, toPage } from './page';
 export {

@@ -9,6 +9,10 @@ const LONGEST_POINTER = 200;
 /** A path into a body: member names and indexes from the root on. */
 export type Place = readonly (string | number)[];
 
+/** The members or entries of a value, each with the last step of its place. */
+export const stepsInto = (value: object): [string | number, unknown][] =>
+  Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+
 /** Collects the faults of one input, so that all are thrown together. Ignores faults after the first twenty. */
 export class InputFaults {
   private readonly found: InputFault[] = [];
@@ -39,7 +43,7 @@ export class InputFaults {
 }
 
 function nameOf(place: Place): string {
-  const [last, above] = [place.at(-1), place.at(-2)];
+  const last = place.at(-1);
   if (last === undefined) return 'The body';
-  return typeof last === 'number' ? `Entry ${last} of ${shown(String(above))}` : shown(last);
+  return typeof last === 'number' ? `Entry ${last} of ${shown(String(place.at(-2)))}` : shown(last);
 }

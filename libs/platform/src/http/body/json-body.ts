@@ -1,4 +1,4 @@
-import { InputFaults, ValidationFailed, isStorable } from '#libs/kernel';
+import { InputFaults, ValidationFailed, isStorable, stepsInto } from '#libs/kernel';
 
 /** Media types that the body of a write may have. */
 export const JSON_MEDIA_TYPES = ['application/json', 'application/merge-patch+json'] as const;
@@ -80,11 +80,11 @@ function findFaults(value: unknown, place: (string | number)[], faults: InputFau
   } else if (typeof value === 'number') {
     if (!Number.isFinite(value)) faults.addMember(place, 'range', 'is too large a number.');
   } else if (typeof value === 'object' && value !== null) {
-    for (const [member, inner] of Object.entries(value)) {
+    for (const [step, inner] of stepsInto(value)) {
       if (faults.isFull) return;
-      if (!isStorable(member))
+      if (!isStorable(String(step)))
         faults.addMember(place, 'format', 'has a member whose name holds U+0000 or a lone surrogate.');
-      place.push(Array.isArray(value) ? Number(member) : member);
+      place.push(step);
       findFaults(inner, place, faults);
       place.pop();
     }
