@@ -10,7 +10,7 @@ const LOADED = [
   ...['audit', 'auth', 'inventory'].map((name) => `libs/${name}/src/operators.js`),
 ];
 
-/** Sets the V8 flags of the API. V8 rejects code that it compiled under other flags. */
+/** Sets the V8 flags of the API, in tests also for commands and the console: V8 rejects code compiled under other flags. */
 const FLAGS = ['--require', join(ROOT, 'dist/apps/api/src/garbage-collection.js')];
 
 /** Writes the pack from the build. Returns whether it succeeded. */
