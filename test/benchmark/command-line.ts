@@ -19,7 +19,7 @@ Runs only when named. Installs another program once, outside the repository:
 ${list(BENCHMARK_NAMES.filter((name) => !USUAL_BENCHMARKS.includes(name)).map((name) => [name, CATALOGUE[name]]))}
 
   --full      the sizes of the targets: 1,000,000 assets, 10,000,000 for past, filters and streams, 100,000 workspaces.
-              Takes an hour or two and 25 GB of disk. The default is 1,000,000 assets, in minutes
+              Takes some hours and 25 GB of disk. The default is 1,000,000 assets, in minutes
   --smoke     10,000 assets and one round, to show that everything runs. Its figures mean nothing
   --check     exit with 1 when a target of these benchmarks is missed
   --report    write results, tables and plots to docs/benchmarks/, replacing those of the same benchmarks
