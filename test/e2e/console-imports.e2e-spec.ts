@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +78,14 @@ describe('An upload to the console', () => {
 
   it('begins with nothing of an earlier process', () => {
     expect(files()).toEqual([]);
+  });
+
+  it('works after a cleaner of temporary files removed the directory', async () => {
+    rmSync(directory, { recursive: true });
+
+    const { page } = await tried(record('cleaned'));
+
+    expect(counts(page)).toMatchObject({ Read: 1, Failed: 0 });
   });
 
   it('is tried first, then imported, by the person', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,6 +16,7 @@ const REPORT = { failed: 0 } as ImportReport;
 
 describe('Uploads', () => {
   const port = Math.floor(Math.random() * 1e9);
+  const directory = join(tmpdir(), `compliance-console-${port}`);
   const files = new UploadFiles({ console: { port } } as Settings);
   const clock = new FakeClock();
   let imports: { options: ImportOptions; end: (result: ImportReport) => void; fail: (error: unknown) => void }[];
@@ -35,7 +36,7 @@ describe('Uploads', () => {
     for (const { fail } of imports) fail(new Error('The test ended.'));
     await uploads.onModuleDestroy();
   });
-  afterAll(() => rmSync(join(tmpdir(), `compliance-console-${port}`), { recursive: true }));
+  afterAll(() => rmSync(directory, { recursive: true }));
 
   const personOf = (digit: number) =>
     ({ workspaceId: workspaceId(`0000000${digit}-0000-4000-8000-000000000000`), personId: 'p' }) as SignedIn;
@@ -107,5 +108,24 @@ describe('Uploads', () => {
     for (let stored = 0; stored < 20; stored += 1) await aFile();
 
     await expect(aFile()).rejects.toThrow('Too many files');
+  });
+
+  it('makes its directory again after a cleaner of temporary files removed it', async () => {
+    rmSync(directory, { recursive: true });
+
+    const { path } = await aFile();
+
+    expect(existsSync(path)).toBe(true);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+  });
+
+  it('reports a directory that it cannot use, and throws nothing at the reader of forms', () => {
+    rmSync(directory, { recursive: true });
+    writeFileSync(directory, '');
+    const done = jest.fn();
+
+    files._handleFile(null, { originalname: 'x', stream: Readable.from(['x']) }, done);
+
+    expect(done).toHaveBeenCalledWith(expect.objectContaining({ code: 'ENOTDIR' }));
   });
 });

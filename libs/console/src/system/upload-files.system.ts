@@ -38,24 +38,24 @@ export class UploadFiles implements OnModuleInit {
 
   onModuleInit(): void {
     rmSync(this.directory, { recursive: true, force: true });
-    mkdirSync(this.directory, { mode: 0o700 });
+    this.makeDirectory();
   }
 
   _handleFile(_: unknown, file: { originalname: string; stream: Readable }, done: Done<Partial<StoredFile>>): void {
-    if (readdirSync(this.directory).length >= MOST_FILES) {
-      return done(new ServiceUnavailableException('Too many files lie here already. Try again in an hour.'));
+    let path: string;
+    // Nobody catches what is thrown here.
+    try {
+      path = this.makePlace(file.originalname);
+    } catch (error) {
+      return done(error as Error);
     }
-    const folder = join(this.directory, randomUUID(), 'file');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const path = join(folder, nameOf(file.originalname));
     const out = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-    pipeline(file.stream, out).then(
-      () => done(null, { path, size: out.bytesWritten }),
-      (error: Error) => {
+    pipeline(file.stream, out)
+      .catch((error: unknown) => {
         this.remove(path);
-        done(error);
-      },
-    );
+        throw error;
+      })
+      .then(() => done(null, { path, size: out.bytesWritten }), done);
   }
 
   _removeFile(_: unknown, { path }: StoredFile, done: (error: Error | null) => void): void {
@@ -74,6 +74,31 @@ export class UploadFiles implements OnModuleInit {
   }
 
   failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
+
+  private makePlace(name: string): string {
+    if (this.countFiles() >= MOST_FILES) {
+      throw new ServiceUnavailableException('Too many files lie here already. Try again in an hour.');
+    }
+    const folder = join(this.directory, randomUUID(), 'file');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return join(folder, nameOf(name));
+  }
+
+  /** A cleaner of temporary files may have removed the directory. */
+  private countFiles(): number {
+    try {
+      return readdirSync(this.directory).length;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      this.makeDirectory();
+      return 0;
+    }
+  }
+
+  /** Not recursive, so that it fails where somebody else made the directory. */
+  private makeDirectory(): void {
+    mkdirSync(this.directory, { mode: 0o700 });
+  }
 }
 
 /** The import tells the format by the end of the name, and its record shows the name. */
