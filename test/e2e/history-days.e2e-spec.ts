@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { History } from '#libs/platform/changes';
 import type { Settings } from '#libs/platform/config';
@@ -189,6 +190,88 @@ describe('The history by day', () => {
     expect([status, headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
     await work.writeDays();
     expect(await days(`${SUMMARY}?from=${day(9)}`)).toHaveLength(5);
+  });
+
+  describe('with a workspace whose days are slow or fail', () => {
+    /** Does this before each day of the workspace. */
+    const plant = (statement: string): Promise<unknown> =>
+      app.database.admin.query(`
+        CREATE OR REPLACE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN IF NEW.workspace_id = '${workspace}' THEN ${statement}; END IF; RETURN NEW; END $$;
+        CREATE TRIGGER planted BEFORE INSERT ON day_count FOR EACH ROW EXECUTE FUNCTION planted()`);
+    const written = async (of: string): Promise<string[]> => {
+      const { rows } = await app.database.admin.query<{ day: string }>(
+        `SELECT to_char(day, 'YYYY-MM-DD') AS day FROM day_count WHERE workspace_id = $1 ORDER BY day`,
+        [of],
+      );
+      return rows.map((row) => row.day);
+    };
+    let warned: jest.SpyInstance;
+    beforeEach(() => {
+      warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    });
+    afterEach(async () => {
+      warned.mockRestore();
+      await app.database.admin.query('DROP TRIGGER IF EXISTS planted ON day_count');
+    });
+
+    it('writes a day that takes longer than a request may', async () => {
+      await moveBack(1);
+      await plant('PERFORM pg_sleep(5.2)');
+
+      await work.writeDays();
+
+      expect(warned).not.toHaveBeenCalled();
+      expect(await written(workspace)).toEqual([day(1)]);
+    });
+
+    it('ends the count of a day when the instance stops', async () => {
+      await moveBack(1);
+      await plant('PERFORM pg_sleep(100)');
+      const stopping = workOf(0);
+      const counting = stopping.writeDays().catch((error: Error) => error.message);
+      const SLEEPING = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`;
+      while ((await app.database.admin.query(SLEEPING)).rowCount === 0);
+
+      await stopping.beforeApplicationShutdown();
+
+      expect(await counting).toBe('The process stops.');
+      expect([await written(workspace), warned.mock.calls]).toEqual([[], []]);
+    });
+
+    it('writes the days of others while another instance counts one', async () => {
+      await moveBack(2);
+      const counted = workspace;
+      workspace = await app.arrange.aWorkspace();
+      await moveBack(1);
+      const { admin } = app.database;
+      await admin.query('BEGIN');
+      await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`, [counted]);
+
+      await work.writeDays();
+      await admin.query('ROLLBACK');
+
+      expect([await written(counted), await written(workspace)]).toEqual([[], [day(1)]]);
+    });
+
+    it('writes the days of others, and removes former states, when more days fail than a round counts', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      for (const description of ['one', 'two']) await describeAs(id, description);
+      await moveBack(600);
+      await describeAs(id, 'three');
+      const failing = workspace;
+      await plant(`RAISE EXCEPTION 'no day'`);
+      workspace = await app.arrange.aWorkspace();
+      await moveBack(2);
+
+      await work['round']();
+
+      expect([await written(failing), await written(workspace)]).toEqual([[], [day(2), day(1)]]);
+      expect(warned.mock.calls).toEqual([
+        [expect.objectContaining({ message: 'a day was not counted', workspaceId: failing, day: day(600) })],
+      ]);
+      expect((await client.page(`${ASSETS}/${id}/history`)).results).toHaveLength(2);
+    });
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { workspaceId as toWorkspaceId } from '#libs/kernel';
+import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { RepeatedWork } from '#libs/platform/background';
 import { History, endOf } from '#libs/platform/changes';
 import { Settings } from '#libs/platform/config';
@@ -12,13 +12,30 @@ const DAYS_PER_ROUND = 500;
 /** A round looks at former states for so long, in batches that block nobody, and the next one goes on there. */
 const BATCH = 2_000;
 const FORGETTING_MS = 2_000;
-const DAYS = prepared('history_days', `SELECT workspace, to_char(day, 'YYYY-MM-DD') FROM days_to_count($1::integer)`);
-/** A day of which much changed since takes long. */
+/**
+ * The first day of each workspace comes first, so that none takes up a whole round. Workspaces that are far behind may fail
+ * each time, so they come after the others.
+ */
+const DAYS = prepared(
+  'history_days',
+  `SELECT workspace, to_char(day, 'YYYY-MM-DD') FROM days_to_count(NULL)
+    ORDER BY row_number() OVER (PARTITION BY workspace ORDER BY day), day DESC LIMIT $1::integer`,
+);
+/** A day of which much changed since takes longer than a statement of a request may. */
 const LONGEST_COUNT_MS = 60_000;
+const ALLOW_LONG_COUNT = bind(
+  prepared('history_allow_long_count', `SELECT set_config('statement_timeout', $1, true)`),
+  [String(LONGEST_COUNT_MS)],
+);
 /** Instances take turns by workspace. */
 const TRY_LOCK = prepared(
   'history_try_lock',
   `SELECT pg_try_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`,
+);
+const TRANSACTION = prepared('history_transaction', 'SELECT pg_backend_pid(), now()');
+const CANCEL = prepared(
+  'history_cancel',
+  'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND xact_start = $2::timestamptz',
 );
 /** One statement, so that both counts are of one snapshot. */
 export const WRITE_DAY = prepared(
@@ -42,6 +59,8 @@ type Place = readonly [workspace: string, asset: string | null, version: string 
 export class HistoryWork extends RepeatedWork {
   private place: Place = START;
   private rows: number | null = null;
+  /** The transaction that counts a day. */
+  private counting: readonly (string | null)[] | null = null;
 
   constructor(
     private readonly database: Database,
@@ -53,26 +72,24 @@ export class HistoryWork extends RepeatedWork {
     metrics.gauge({ name: 'compliance_history_rows', help: 'Former states of assets, about.' }, () => this.rows);
   }
 
-  /** Writes the days that are over and not written yet, in their order: a day behind the newest one is never written. */
+  /**
+   * Writes the days that are over and not written yet. A day behind the newest one is never written, so a workspace whose day
+   * is not written waits for the next round.
+   */
   async writeDays(): Promise<void> {
     const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [String(DAYS_PER_ROUND)])]);
+    const waiting = new Set<string>();
     for (const [workspace, day] of found as [string, string][]) {
       this.assertServing();
-      const workspaceId = toWorkspaceId(workspace);
-      const instant = new Date(endOf(day));
-      await this.history.waitUntilOver(workspaceId, instant);
-      const isMine = await this.database.unitOfWork(
-        { workspaceId },
-        async () => {
-          const [[lock] = []] = await this.database.run({ workspaceId }, [bind(TRY_LOCK, [workspaceId])]);
-          if (lock?.[0] !== 't') return false;
-          await this.database.write({ workspaceId }, [bind(WRITE_DAY, [workspaceId, day, instant.toISOString()])]);
-          return true;
-        },
-        { deadline: performance.now() + LONGEST_COUNT_MS },
-      );
-      // Another instance may fail at this day.
-      if (!isMine) return;
+      if (waiting.has(workspace)) continue;
+      try {
+        // Another instance may fail at this day.
+        if (!(await this.writeDay(toWorkspaceId(workspace), day))) waiting.add(workspace);
+      } catch (error) {
+        this.assertServing();
+        waiting.add(workspace);
+        this.logger.warn({ message: 'a day was not counted', workspaceId: workspace, day, error });
+      }
     }
   }
 
@@ -90,6 +107,34 @@ export class HistoryWork extends RepeatedWork {
       this.place = workspace ? [workspace, asset ?? null, version ?? null] : START;
       if (!workspace) return;
     }
+  }
+
+  /** Cancels a count: it may take longer than an instance has for its stop. */
+  override async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    if (this.counting) {
+      await this.database.run({ outsideTenants: true }, [bind(CANCEL, this.counting)]).catch(() => undefined);
+    }
+    await super.beforeApplicationShutdown();
+  }
+
+  /** Returns false when another instance counts days of the workspace. */
+  private async writeDay(workspaceId: WorkspaceId, day: string): Promise<boolean> {
+    const instant = new Date(endOf(day));
+    await this.history.waitUntilOver(workspaceId, instant);
+    return this.database.unitOfWork(
+      { workspaceId },
+      async () => {
+        const opening = [ALLOW_LONG_COUNT, bind(TRANSACTION, []), bind(TRY_LOCK, [workspaceId])];
+        const [, [transaction] = [], [isMine] = []] = await this.database.run({ workspaceId }, opening);
+        if (isMine?.[0] !== 't') return false;
+        this.assertServing();
+        this.counting = transaction ?? null;
+        await this.database.write({ workspaceId }, [bind(WRITE_DAY, [workspaceId, day, instant.toISOString()])]);
+        return true;
+      },
+      { deadline: performance.now() + LONGEST_COUNT_MS },
+    );
   }
 
   protected async round(): Promise<void> {
