@@ -93,6 +93,40 @@ describe('Uploads', () => {
     expect(first?.reason).toMatch(/on our side/);
   });
 
+  it('refuses an import whose failed records cannot be kept', async () => {
+    const upload = await begin();
+    imports[0]?.end(REPORT);
+    await settle();
+    rmSync(directory, { recursive: true });
+
+    uploads.import(personOf(1), upload);
+    const { options, fail } = imports[1] ?? {};
+    const line = { place: 1, line: 1, reason: 'x', text: 'x' };
+    expect(() => options?.onBadLine?.(line)).toThrow('ENOENT');
+    fail?.(new Error('ENOENT'));
+    await settle();
+
+    expect([upload.state, upload.reason, upload.failedKept]).toEqual(['refused', expect.stringMatching(/our side/), 0]);
+  });
+
+  it('tells what became of an import whose file cannot be removed, and runs the next', async () => {
+    const unremovable = jest.spyOn(files, 'removeInput').mockImplementation(() => {
+      throw new Error('The file cannot be removed.');
+    });
+    const [refused, imported] = [await begin(1), await begin(2)];
+    imports[1]?.end(REPORT);
+    await settle();
+    uploads.import(personOf(2), imported);
+
+    const stopped = uploads.onModuleDestroy();
+    imports[0]?.fail(new Error('lost'));
+    imports[2]?.end(REPORT);
+    await stopped;
+    unremovable.mockRestore();
+
+    expect([refused.state, imported.state]).toEqual(['refused', 'imported']);
+  });
+
   it('interrupts what is under way when the process stops', async () => {
     const upload = await begin();
 

@@ -111,19 +111,18 @@ function nameOf(original: string): string {
 export class FailedRecords {
   kept = 0;
   private length = 0;
-  private readonly descriptor: number;
+  private descriptor: number | null = null;
 
-  constructor(path: string) {
-    this.descriptor = openSync(path, 'w', 0o600);
-  }
+  constructor(private readonly path: string) {}
 
   add(record: object): void {
     if (this.length > MOST_BYTES) return;
+    this.descriptor ??= openSync(this.path, 'w', 0o600);
     this.length += writeSync(this.descriptor, `${jsonLine(record)}\n`);
     this.kept += 1;
   }
 
   close(): void {
-    closeSync(this.descriptor);
+    if (this.descriptor !== null) closeSync(this.descriptor);
   }
 }
