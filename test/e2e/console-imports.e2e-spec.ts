@@ -88,6 +88,16 @@ describe('An upload to the console', () => {
     expect(counts(page)).toMatchObject({ Read: 1, Failed: 0 });
   });
 
+  it('is refused while too many files lie there, and says so', async () => {
+    const others = Array.from({ length: 20 }, (_, place) => join(directory, `other-${place}`));
+    for (const other of others) mkdirSync(other);
+
+    const { status, text } = await send(record('crowded'));
+    for (const other of others) rmSync(other, { recursive: true });
+
+    expect([status, text.includes('Too many files lie here already.')]).toEqual([503, true]);
+  });
+
   it('is tried first, then imported, by the person', async () => {
     const before = await assets();
 

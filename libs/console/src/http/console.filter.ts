@@ -1,20 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { DomainError } from '#libs/kernel';
+import { PROBLEMS, toDomainError } from '#libs/platform/problems';
 import type { Request, Response } from 'express';
-import { IssuerAway } from '../system/issuer.system';
 import { SignInNeeded } from './console.guard';
 import { sendPage } from './page';
-
-const STATUS_OF_CODES: Readonly<Record<string, number>> = {
-  validation_failed: 400,
-  invalid_cursor: 400,
-  cursor_expired: 400,
-  not_found: 404,
-  resource_not_writable: 403,
-  precondition_failed: 409,
-  service_unavailable: 503,
-};
 
 /** Turns every failure into a page. Only what is meant for people is shown. */
 @Catch()
@@ -27,26 +16,35 @@ export class ConsoleFilter implements ExceptionFilter {
     if (error instanceof SignInNeeded) return response.redirect(303, '/sign-in');
     // Nobody waits any more, as when an upload is broken off.
     if (response.destroyed) return;
-    const status = statusOf(error);
+    const { status, detail } = refusalOf(error);
     if (status >= 500) this.logger.error({ message: 'request failed', requestId, error });
     if (response.headersSent) return void response.destroy();
-    const isTold = error instanceof IssuerAway || (error instanceof Error && status < 500 && !(status in TOLD));
-    const detail = isTold ? error.message : (TOLD[status] ?? 'Something went wrong on our side. Try again.');
     sendPage(response, 'refusal', { title: STATUS_CODES[status] ?? 'Error', detail, requestId }, status);
   }
 }
 
+interface Refusal {
+  readonly status: number;
+  readonly detail: string;
+}
+
+/** Replaces messages of libraries, and says the same of everything that is not there. */
 const TOLD: Readonly<Record<number, string>> = {
   404: 'There is nothing at this address.',
   413: 'The file is longer than 100 MB, or the form is too long.',
-  503: 'The database does not respond. Try again in a minute.',
 };
+const DATABASE_AWAY = 'The database does not respond. Try again in a minute.';
+const OURS = 'Something went wrong on our side. Try again.';
 
-function statusOf(error: unknown): number {
-  if (error instanceof HttpException) return error.getStatus();
-  if (error instanceof IssuerAway) return 503;
-  if (error instanceof DomainError) return STATUS_OF_CODES[error.code] ?? 500;
+function refusalOf(thrown: unknown): Refusal {
+  if (thrown instanceof HttpException) return told(thrown.getStatus(), thrown.message);
   // Errors of Express' readers of bodies.
-  const { status, expose } = error as { status?: unknown; expose?: unknown };
-  return expose === true && typeof status === 'number' && status >= 400 ? status : 500;
+  const { status: wanted, expose, message } = thrown as { status?: unknown; expose?: unknown; message: string };
+  if (expose === true && typeof wanted === 'number' && wanted >= 400) return told(wanted, message);
+  const error = toDomainError(thrown);
+  const { status } = PROBLEMS[error.code];
+  if (error === thrown) return told(status, error.detail);
+  return { status, detail: status === 503 ? DATABASE_AWAY : OURS };
 }
+
+const told = (status: number, detail: string): Refusal => ({ status, detail: TOLD[status] ?? detail });

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, ServiceUnavailableException } from '@nestjs/common';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
 import type { Configuration } from 'openid-client';
 import type { Account } from '../domain/person';
@@ -7,7 +7,7 @@ const TIMEOUT_SECONDS = 10;
 const AWAY = 'The issuer of accounts does not respond. Try again in a minute.';
 
 /** The issuer does not respond, or not as OpenID Connect says. */
-export class IssuerAway extends Error {}
+export class IssuerAway extends ServiceUnavailableException {}
 
 /** What the browser keeps between the two steps of a sign-in. */
 interface Kept {

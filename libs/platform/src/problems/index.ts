@@ -1,4 +1,4 @@
 export { framePage } from './page-frame';
-export { PROBLEM_MEDIA_TYPE, type Problem, toProblem } from './problem';
+export { PROBLEM_MEDIA_TYPE, type Problem, toDomainError, toProblem } from './problem';
 export { problemExample } from './problem-example';
 export { PROBLEMS } from './problem-table';
