@@ -261,6 +261,14 @@ describe('Imported records', () => {
     expect((await setting.importAll({ ...PRINTER, id })).unchanged).toBe(1);
   });
 
+  it('count the last one, too, when its id stands twice, and keep its asset visible', async () => {
+    const id = randomUUID();
+    await setting.importAll(PRINTER, { ...PRINTER, externalId: 'other' });
+    const file = setting.ndjson({ ...PRINTER, id }, { ...PRINTER, externalId: 'other', id, owner: 'nobody' });
+    const report = await setting.run(file, { missing: 'hide' });
+    expect(report).toMatchObject({ read: 2, failed: 2, warned: 0, hidden: 0 });
+  });
+
   it('are reported with number and reason when bad, and the others are imported', async () => {
     const told: BadLine[] = [];
     const content = Buffer.concat([

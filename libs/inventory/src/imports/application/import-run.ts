@@ -51,6 +51,16 @@ class Batch {
   readonly keptVisible: string[] = [];
   /** Warnings of records by their places. */
   readonly warnings = new Map<number, string>();
+
+  add({ place, record, warning }: ReadRecord): void {
+    this.lines += 1;
+    this.named.add(record);
+    if (warning !== null) this.warnings.set(place, warning);
+  }
+}
+
+interface ReadRecord extends NumberedRecord {
+  readonly warning: string | null;
 }
 
 /** One running import. While one batch is read, the two before it may be merging. */
@@ -120,11 +130,12 @@ export class ImportRun {
         for (const line of chunk) {
           // Awaiting nothing would take a large part of the time for a line.
           if (this.batch.lines >= (this.options.batchSize ?? BATCH)) await this.flush();
-          const numbered = this.read(line);
-          if (!numbered) continue;
-          if (this.batch.named.has(numbered.record)) await this.flush();
-          this.batch.named.add(numbered.record);
-          this.session.add(numbered);
+          const read = this.read(line);
+          if (read === null) continue;
+          // A batch writes an asset once. The record belongs to the next one, as does its warning.
+          if (this.batch.named.has(read.record)) await this.flush();
+          this.batch.add(read);
+          this.session.add(read);
         }
       }
       await this.flush();
@@ -135,8 +146,8 @@ export class ImportRun {
     await this.merging;
   }
 
-  /** Returns the record of a line, or null for a bad line. */
-  private read(line: InputLine): NumberedRecord | null {
+  /** Returns the record of a line, or null for a line that brings none. */
+  private read(line: InputLine): ReadRecord | null {
     const place = this.places.placeOf(line);
     const { counts } = this.tally;
     if (line.again) this.incomplete = true;
@@ -144,7 +155,6 @@ export class ImportRun {
       counts.skipped += 1;
       return null;
     }
-    this.batch.lines += 1;
     counts.read += 1;
     if ('fault' in line) {
       this.refuseUnread(line, place);
@@ -155,13 +165,14 @@ export class ImportRun {
     this.incomplete ||= externalId === null;
     const strict = this.options.strict === true;
     if (record !== null && (warnings.length === 0 || !strict)) {
-      if (warnings.length > 0) this.batch.warnings.set(place, warnings.join(' '));
       const kept = this.keptOf(line);
-      return { place, record, kept: kept && JSON.stringify(kept) };
+      const warning = warnings.length > 0 ? warnings.join(' ') : null;
+      return { place, record, kept: kept && JSON.stringify(kept), warning };
     }
     if (externalId !== null && first === null) this.batch.keptVisible.push(externalId);
     const fault = this.faultOf(place, [...reasons, ...warnings], first);
     if (same && !strict) {
+      this.batch.lines += 1;
       counts.unchanged += 1;
       this.tally.warn(fault);
     } else this.refuse(fault, line);
@@ -178,6 +189,7 @@ export class ImportRun {
   }
 
   private refuse(fault: Warning, line: InputLine): void {
+    this.batch.lines += 1;
     this.batch.bad.push(this.tally.badLine(fault, this.keptOf(line)));
   }
 
