@@ -132,7 +132,7 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async complete(result: RunResult): Promise<void> {
-    await this.run?.complete(result);
+    await this.run?.end('COMPLETED', result);
   }
 
   async close(failure: RunFailure | null): Promise<void> {

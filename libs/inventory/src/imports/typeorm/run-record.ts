@@ -67,20 +67,16 @@ export class RunRecord {
     await this.client.query(COUNT_RUN, [this.workspaceId, this.id, JSON.stringify(counts)]);
   }
 
-  /** Ends the record of a completed import together with its audit event, in a transaction of its own. */
-  async complete(result: RunResult): Promise<void> {
-    const { created, updated, unchanged, hidden, failed } = result.counts;
-    const counts = Object.entries({ created, updated, unchanged, hidden, failed });
-    const act: AuditAct = {
-      action: 'import.completed',
-      actor: { type: 'IMPORT' },
-      target: { type: 'IMPORT', id: this.source },
-      changes: Object.fromEntries(counts.map(([field, count]) => [field, { old: null, new: count }])),
-    };
+  /** Ends the record, that of a completed import together with its audit event, in a transaction of its own. */
+  async end(outcome: Exclude<RunOutcome, 'RUNNING'>, result: RunResult): Promise<void> {
+    const { files, counts, hiddenWhy, errors, warnings } = result;
     await this.client.query(beginIn(this.workspaceId));
     try {
-      await this.audit.record(this.workspaceId, act, (text, values) => this.client.query(text, values));
-      await this.end('COMPLETED', result);
+      if (outcome === 'COMPLETED') await this.recordCompletion(counts);
+      await this.client.query(END_RUN, [
+        ...[this.workspaceId, this.id, outcome, JSON.stringify(files), JSON.stringify(counts), hiddenWhy],
+        ...[JSON.stringify(errors), JSON.stringify(warnings)],
+      ]);
       await this.client.query('COMMIT');
     } catch (error) {
       await this.client.query('ROLLBACK').catch(() => undefined);
@@ -88,13 +84,14 @@ export class RunRecord {
     }
   }
 
-  async end(
-    outcome: Exclude<RunOutcome, 'RUNNING'>,
-    { files, counts, hiddenWhy, errors, warnings }: RunResult,
-  ): Promise<void> {
-    await this.client.query(END_RUN, [
-      ...[this.workspaceId, this.id, outcome, JSON.stringify(files), JSON.stringify(counts), hiddenWhy],
-      ...[JSON.stringify(errors), JSON.stringify(warnings)],
-    ]);
+  private async recordCompletion({ created, updated, unchanged, hidden, failed }: ImportCounts): Promise<void> {
+    const counts = Object.entries({ created, updated, unchanged, hidden, failed });
+    const act: AuditAct = {
+      action: 'import.completed',
+      actor: { type: 'IMPORT' },
+      target: { type: 'IMPORT', id: this.source },
+      changes: Object.fromEntries(counts.map(([field, count]) => [field, { old: null, new: count }])),
+    };
+    await this.audit.record(this.workspaceId, act, (text, values) => this.client.query(text, values));
   }
 }
