@@ -20,10 +20,9 @@ const AROUND = 3;
 type Token = ParsedToken & { readonly value?: unknown };
 type Parser = (chunk: unknown) => unknown;
 
-/** An item of a document, or the reason why there is none. `last`: nothing after it can be read. */
+/** An item of a document, or the reason why there is none. */
 export type JsonItem =
-  | { readonly item: unknown; readonly bytes: number; readonly listed: boolean }
-  | { readonly fault: string; readonly last: boolean };
+  { readonly item: unknown; readonly bytes: number; readonly listed: boolean } | { readonly fault: string };
 
 /** The length that is too long for an item, and what a person reads then. */
 interface ItemLimit {
@@ -74,14 +73,8 @@ export async function* jsonItems(
     if (walk.levels > 0) throw new Error('it ends too early');
   } catch (error) {
     if (!isOfContent(error)) throw error;
-    yield [
-      ...walk.left(),
-      { fault: `The file is not JSON: ${reasonOf(error)}. Nothing after this was read.`, last: true },
-    ];
-    return;
+    yield [...walk.left(), { fault: `The file is not JSON: ${reasonOf(error)}. Nothing after this was read.` }];
   }
-  const missing = walk.missing;
-  if (missing !== null) yield [{ fault: `The file has no member ${missing}, which the map's items name.`, last: true }];
 }
 
 /** What can be read of a chunk, and the error that ends it. */
@@ -117,8 +110,8 @@ function tokensOf(parsed: unknown): readonly Token[] {
 
 /** Follows the tokens of documents and assembles those that make an item. */
 class ItemWalk {
-  /** Length of the path at each open object and list, or null outside of the path. */
-  private readonly depths: { readonly at: number | null; readonly list: boolean }[] = [];
+  /** The open objects and lists. `at`: length of the path there, or null outside of it. `found`: it has the next name. */
+  private readonly depths: { readonly at: number | null; readonly list: boolean; found: boolean }[] = [];
   /** The position of the next value. */
   private next: number | null = 0;
   private item: Assembler | null = null;
@@ -129,8 +122,6 @@ class ItemWalk {
   private bytes = 0;
   private listed = false;
   private items: JsonItem[] = [];
-  private started = false;
-  private seen: boolean;
   private readonly path: readonly string[];
   private readonly goesThroughLists: boolean;
 
@@ -140,17 +131,11 @@ class ItemWalk {
   ) {
     this.path = path ?? [];
     this.goesThroughLists = path !== null;
-    this.seen = this.path.length === 0;
   }
 
   /** Lists and objects that are open. */
   get levels(): number {
     return this.depths.length + this.open;
-  }
-
-  /** The first name of the path when there are documents, and none has it. */
-  get missing(): string | null {
-    return this.seen || !this.started ? null : (this.path[0] ?? null);
   }
 
   /** True while a document is read that is longer than any item. */
@@ -179,27 +164,37 @@ class ItemWalk {
   }
 
   private step(token: Token): void {
-    this.started = true;
     if (this.open > 0) {
       this.assemble(token);
       return;
     }
     const { name } = token;
     if (name === 'endObject' || name === 'endArray') {
-      this.depths.pop();
+      const closed = this.depths.pop();
+      if (closed?.at === 0 && !closed.list && !closed.found) this.tellMissing();
       this.rest();
     } else if (name === 'keyValue') this.enterKey(String(token.value));
     else if (this.next === this.path.length && (name !== 'startArray' || !this.goesThroughLists)) this.begin(token);
     else if (name === 'startObject' || name === 'startArray') {
-      this.depths.push({ at: this.next, list: name === 'startArray' });
+      this.depths.push({ at: this.next, list: name === 'startArray', found: false });
       if (name === 'startObject') this.next = null;
-    } else this.rest();
+    } else {
+      if (this.next === 0) this.tellMissing();
+      this.rest();
+    }
+  }
+
+  /** A page without the items may be an error that the tool answered, such as a rate limit. */
+  private tellMissing(): void {
+    const [name = ''] = this.path;
+    this.items.push({ fault: `The document has no member ${name}, which the map's items name.` });
   }
 
   private enterKey(key: string): void {
-    const at = this.depths.at(-1)?.at ?? null;
+    const outer = this.depths.at(-1);
+    const at = outer?.at ?? null;
     this.next = at !== null && this.path[at] === key ? at + 1 : null;
-    if (this.next !== null) this.seen = true;
+    if (outer && this.next !== null) outer.found = true;
   }
 
   /** After a value, the next one is an element of the same list, or another document. */
@@ -229,7 +224,7 @@ class ItemWalk {
     if (name === 'numberValue' && isUnsafe(String(value))) this.item?.consume({ name: 'stringValue', value } as Token);
     else this.item?.consume(token);
     if (this.open > 0) return;
-    if (this.fault !== null) this.items.push({ fault: this.fault, last: false });
+    if (this.fault !== null) this.items.push({ fault: this.fault });
     else if (this.item !== null)
       this.items.push({ item: this.item.current as unknown, bytes: this.bytes, listed: this.listed });
     this.rest();

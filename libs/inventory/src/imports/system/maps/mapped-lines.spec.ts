@@ -108,10 +108,16 @@ describe('A path of items', () => {
     expect(await idsOf(content, { items })).toEqual(['a', 'b']);
   });
 
-  it('that the file has not is a fault, for nothing would be imported without a word', async () => {
-    expect(await idsOf('{"error":"expired"}', { items: 'value' })).toEqual([
-      "The file has no member value, which the map's items name.",
-    ]);
+  it.each([
+    ['{"error":"expired"}', []],
+    ['{"value":[{"id":"a"}]}{"error":{"value":[{"id":"x"}]}}', ['a']],
+    ['[{"value":[{"id":"a"}]},null]', ['a']],
+  ])('that a document has not is a fault, for its items would be missing without a word: %s', async (content, ids) => {
+    const fault = "The document has no member value, which the map's items name.";
+    expect(await idsOf(content, { items: 'value' })).toEqual([...ids, fault]);
+  });
+
+  it('of no items gives none', async () => {
     expect(await idsOf('{"value":[]}', { items: 'value' })).toEqual([]);
   });
 

@@ -108,7 +108,7 @@ function* inParts(items: readonly unknown[]): Generator<readonly JsonItem[]> {
 
 function asItem(read: JsonItem): JsonItem {
   if ('fault' in read || read.bytes <= ITEM_LIMIT.bytes) return read;
-  return { fault: ITEM_LIMIT.fault, last: false };
+  return { fault: ITEM_LIMIT.fault };
 }
 
 /** Returns the only member that is a list of objects; null when there is none, or another list beside it. */
@@ -141,7 +141,7 @@ async function* foundIn(
   try {
     found = await find(document);
   } catch (error) {
-    yield [{ fault: `items: ${(error as Error).message}`, last: true }];
+    yield [{ fault: `items: ${(error as Error).message}` }];
     return;
   }
   if (found !== undefined) yield* inParts(Array.isArray(found) ? (found as unknown[]) : [found]);
