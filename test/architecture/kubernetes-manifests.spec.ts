@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import ts from 'typescript';
+import { MOST_BYTES, MOST_FILES } from '../../libs/console/src/system/upload-files.system';
 import { type Tree, at, readYaml } from './deployment-files';
 import { root } from './project-files';
 
@@ -119,5 +120,15 @@ describe('The example of an ingress', () => {
   it('of the console leads a browser to the same instance again, with the cookie of HAProxy', () => {
     const [annotations = {}] = at(under('console/ingress.example.yaml')[0]?.[1], 'metadata.annotations');
     expect(Object.values(annotations as object).filter((value) => value === 'console_instance')).toHaveLength(3);
+  });
+});
+
+describe('The pod of the console', () => {
+  it('has room for all uploads and their failed records', () => {
+    const [deployment] = under('console/deployment.yaml').map(([, one]) => one);
+    const volume = at(deployment, 'spec.template.spec.volumes.*').find((one) => at(one, 'name')[0] === 'tmp');
+    const [, gibibytes] = /^(\d+)Gi$/.exec(text(volume as Tree, 'emptyDir.sizeLimit')) ?? [];
+
+    expect(Number(gibibytes) * 2 ** 30).toBeGreaterThan(2 * MOST_FILES * MOST_BYTES);
   });
 });

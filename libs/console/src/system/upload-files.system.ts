@@ -10,7 +10,7 @@ import { Settings } from '#libs/platform/config';
 
 export const MOST_BYTES = 100_000_000;
 /** Bounds the disk: uploads that are received, lie here, or left failed records. */
-const MOST_FILES = 20;
+export const MOST_FILES = 20;
 /** Enough of a name to know the file by, and never too long for a file system. */
 const MOST_CHARACTERS = 60;
 const FAILED = 'failed-records.ndjson';
