@@ -54,7 +54,10 @@ export class ImportRunsTypeorm extends ImportRuns {
 
   async find(id: string, workspaceId: WorkspaceId | null = null) {
     const [row] = await this.database.inTenant(workspaceId ? { workspaceId } : EVERYWHERE, (manager) =>
-      manager.query<(FoundRun & { readonly errors: ImportError[]; readonly warnings: ImportError[] })[]>(FIND, [id]),
+      manager.query<(FoundRun & { readonly errors: ImportError[]; readonly warnings: ImportError[] })[]>(FIND, [
+        id,
+        workspaceId,
+      ]),
     );
     return row ? { ...ofWorkspace(row), errors: row.errors, warnings: row.warnings } : null;
   }

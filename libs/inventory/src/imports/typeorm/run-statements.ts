@@ -38,11 +38,11 @@ export const LATEST = `
    WHERE ($1::uuid IS NULL OR run.workspace_id = $1) AND ($2::text IS NULL OR run.source = $2)
    ORDER BY run.started_at DESC, run.id LIMIT $3`;
 
-/** $1 the id. */
+/** $1 the id, $2 workspace, null for all. */
 export const FIND = `
   SELECT workspace.slug, ${RUN_JSON} AS run, errors, warnings
     FROM import_run AS run JOIN workspace ON workspace.id = run.workspace_id
-   WHERE run.id = $1`;
+   WHERE run.id = $1 AND ($2::uuid IS NULL OR run.workspace_id = $2)`;
 
 /** Returns a row when the workspace has the source. $3 seconds. The old age is read before it is overwritten. */
 export const SET_STALE_AFTER = `
