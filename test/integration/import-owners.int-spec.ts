@@ -1,3 +1,5 @@
+import { Client, type QueryResult } from 'pg';
+import { WAITING_FOR_EMPLOYEES } from '../../libs/inventory/src/imports/typeorm/waiting-statements';
 import { EMPLOYEE, ImportSetting, LAPTOP, NOTHING } from '../support/import-setting';
 
 const BY_EMAIL = { ...LAPTOP, owner: undefined, ownerEmail: ' ADA@Example.com ' };
@@ -116,5 +118,30 @@ describe('ownerEmail of imported records', () => {
       await idOf('itself'),
       await idOf('hr-17'),
     ]);
+  });
+
+  it('lets new employees who share the address of their owner wait for the last of them, once each', async () => {
+    const asked = jest.spyOn(Client.prototype, 'query');
+    const team = Array.from({ length: 30 }, (_, index) => ({
+      ...{ ...EMPLOYEE, externalId: `hr-${index}`, email: 'Team@example.com' },
+      ownerEmail: 'team@Example.com',
+    }));
+    const report = await setting.importAll(...team, {
+      ...EMPLOYEE,
+      externalId: 'other',
+      owner: 'hr-0',
+      email: undefined,
+    });
+    const answers = asked.mock.results.filter(
+      (_, at) => asked.mock.calls[at]?.[0] === (WAITING_FOR_EMPLOYEES as unknown),
+    );
+    asked.mockRestore();
+
+    const found = await Promise.all(answers.map(({ value }) => value as Promise<QueryResult>));
+    expect(found.map(({ rowCount }) => rowCount)).toEqual([31]);
+    expect(report).toMatchObject({ created: 31, failed: 0, warnings: [{ line: 30, reason: NOBODY }] });
+    const owner = await idOf('hr-29');
+    expect([await ownerOf('hr-0'), await ownerOf('hr-28'), await ownerOf('hr-29')]).toEqual([owner, owner, null]);
+    expect(await ownerOf('other')).toBe(await idOf('hr-0'));
   });
 });

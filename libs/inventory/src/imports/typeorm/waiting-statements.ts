@@ -23,7 +23,10 @@ export const NAME_WAITING_EMPLOYEES = `
 /** $1 places of records whose owner then is nobody, so that they are imported with a warning. */
 export const FORGET_ADDRESSES = `UPDATE import_deferred SET owner_email = '' WHERE place = ANY ($1::bigint[])`;
 
-/** Employees who wait for one another, by their places. */
+/**
+ * Employees who wait for one another, by their places. Of several with the address it names the last one. A join by address
+ * would return all pairs of those who share it.
+ */
 export const WAITING_FOR_EMPLOYEES = `
   SELECT one.place, owner.place AS owner, false AS by_email
     FROM import_deferred AS one JOIN import_waiting_employee AS owner ON owner.public_id = one.owner_public_id
@@ -33,10 +36,16 @@ export const WAITING_FOR_EMPLOYEES = `
     FROM import_deferred AS one JOIN import_waiting_employee AS owner ON owner.external_id = one.owner_external_id
    WHERE one.sub_key = ${EMPLOYEE} AND one.visibility = 0 AND one.owner_public_id IS NULL
   UNION ALL
-  SELECT one.place, owner.place, true
-    FROM import_deferred AS one JOIN import_waiting_employee AS owner ON lower(owner.email) = lower(one.owner_email)
-   WHERE one.sub_key = ${EMPLOYEE} AND one.visibility = 0
-     AND one.owner_public_id IS NULL AND one.owner_external_id IS NULL`;
+  SELECT place, owner, true
+    FROM (
+      SELECT place, max(employee) OVER (PARTITION BY address) AS owner
+        FROM (
+          SELECT place, NULL AS employee, lower(owner_email) AS address FROM import_deferred
+           WHERE sub_key = ${EMPLOYEE} AND visibility = 0 AND owner_public_id IS NULL AND owner_external_id IS NULL
+          UNION ALL
+          SELECT NULL, place, lower(email) FROM import_waiting_employee) AS named
+       WHERE address IS NOT NULL) AS one
+   WHERE place IS NOT NULL AND owner IS NOT NULL`;
 
 /** Turns the next deferred records into a batch. $1 is the place to start after. */
 export const TAKE_DEFERRED = `
