@@ -146,10 +146,14 @@ describe('A path of items', () => {
     ]);
   });
 
-  it('leaves out an item of more than 1 MiB, and reads the next', async () => {
+  it.each([
+    ['a path', { items: 'value' }],
+    ['an expression', { items: 'value[id]' }],
+    ['no path', {}],
+  ])('by %s leaves out an item of more than 1 MiB, and reads the next', async (_, options) => {
     const long = JSON.stringify({ id: 'long', list: Array.from({ length: 600 }, () => 'x'.repeat(2_000)) });
 
-    expect(await idsOf(`{"value":[${long},{"id":"b"}]}`, { items: 'value', chunk: 65_536 })).toEqual([
+    expect(await idsOf(`{"value":[${long},{"id":"b"}]}`, { ...options, chunk: 65_536 })).toEqual([
       'The item is longer than 1048576 bytes.',
       'b',
     ]);

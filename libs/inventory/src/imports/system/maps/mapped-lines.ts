@@ -102,9 +102,11 @@ async function* wholeItems(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonl
 /** A document may have any number of items, and a line takes as much memory as a small one. */
 function* inParts(items: readonly unknown[]): Generator<readonly JsonItem[]> {
   for (let at = 0; at < items.length; at += PART) {
-    yield items.slice(at, at + PART).map((item) => ({ item, bytes: 0, listed: true }));
+    yield items.slice(at, at + PART).map((item) => asItem({ item, bytes: lengthOf(item), listed: true }));
   }
 }
+
+const lengthOf = (item: unknown): number => Buffer.byteLength(JSON.stringify(item));
 
 function asItem(read: JsonItem): JsonItem {
   if ('fault' in read || read.bytes <= ITEM_LIMIT.bytes) return read;
