@@ -185,8 +185,7 @@ export class ImportSessionTypeorm extends ImportSession {
     keptVisible: readonly string[],
   ): Promise<MergeOutcome> {
     const written = await this.inTransaction(connection, async (isRepeat) => {
-      const refused = await this.stage(connection, batch);
-      if (this.remembersNames) await this.missing.name(keptVisible);
+      const refused = await this.stage(connection, batch, keptVisible);
       if (isRepeat) refused.push(...(await this.hold(connection)));
       return connection.write(await connection.match(this.rekeys ? 'hold' : 'wait'), batch.size, refused);
     });
@@ -224,23 +223,28 @@ export class ImportSessionTypeorm extends ImportSession {
     return written;
   }
 
-  /** Sends the batch to Postgres. Refuses records with unknown tag keys. */
-  private async stage(connection: StagingConnection, batch: ImportBatch): Promise<Refusal[]> {
+  /** Sends the batch to Postgres. Refuses records with unknown tag keys. `keptVisible`: ids that bad lines name. */
+  private async stage(
+    connection: StagingConnection,
+    batch: ImportBatch,
+    keptVisible: readonly string[],
+  ): Promise<Refusal[]> {
     const keys = batch.waiting.flatMap(({ record }) => record.tags.map(({ key }) => key));
     const known = await this.tagKeys.lookUp(connection.client, keys);
     const refused: Refusal[] = [];
     const accepted: NumberedRecord[] = [];
+    const named = [...keptVisible];
     for (const numbered of batch.waiting) {
-      const unknown = numbered.record.tags.filter(({ key }) => !known.has(key));
+      const { place, record, kept } = numbered;
+      const unknown = record.tags.filter(({ key }) => !known.has(key));
       if (unknown.length === 0) accepted.push(numbered);
       else {
-        const { place, kept } = numbered;
         refused.push({ place, ...unknownTagKeys(unknown.map(({ key }) => key)), kept });
-        if (this.remembersNames) await this.missing.name([numbered.record.externalId]);
+        named.push(record.externalId);
       }
     }
     await connection.stage(batch.bytesWith(accepted, known));
-    if (this.remembersNames) await this.missing.nameStaged();
+    if (this.remembersNames) await this.missing.nameStagedAnd(named);
     return refused;
   }
 

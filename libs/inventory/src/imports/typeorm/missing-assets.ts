@@ -13,12 +13,9 @@ export interface AssetPage {
 export class MissingAssets {
   constructor(private readonly connection: StagingConnection) {}
 
-  async name(externalIds: readonly string[]): Promise<void> {
-    if (externalIds.length > 0) await this.connection.client.query(sql.NAME, [externalIds]);
-  }
-
-  async nameStaged(): Promise<void> {
-    await this.connection.client.query(sql.NAME_STAGED);
+  /** Remembers the ids of the batch that is staged, and these. */
+  async nameStagedAnd(externalIds: readonly string[]): Promise<void> {
+    await this.connection.client.query(sql.NAME_STAGED, [externalIds]);
   }
 
   async indexNames(): Promise<void> {

@@ -1,9 +1,9 @@
 import { UPDATED_AT } from './write-statements';
 
-/** Remembers which assets the input names. */
-export const NAME = 'INSERT INTO import_named SELECT unnest($1::text[])';
+/** Remembers which assets the input names. $1 ids of records that are not staged. */
+export const NAME_STAGED = `
+  INSERT INTO import_named SELECT external_id FROM import_staged UNION ALL SELECT unnest($1::text[])`;
 export const INDEX_NAMES = 'CREATE INDEX IF NOT EXISTS import_named_external_id ON import_named (external_id)';
-export const NAME_STAGED = `INSERT INTO import_named SELECT external_id FROM import_staged`;
 
 /** One batch of visible assets of the source. $3 is the id to start after. */
 const NEXT_PAGE = `
