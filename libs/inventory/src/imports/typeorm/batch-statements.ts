@@ -13,6 +13,7 @@ export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_matched (LIKE import_staged, asset_id bigint, is_new boolean,
     owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean, checked boolean);
   CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
+  CREATE INDEX IF NOT EXISTS import_deferred_place ON import_deferred (place);
   CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
   CREATE TEMP TABLE IF NOT EXISTS import_waiting_employee (place bigint, external_id text PRIMARY KEY, public_id uuid, email text);
   CREATE INDEX IF NOT EXISTS import_waiting_employee_public_id ON import_waiting_employee (public_id);
