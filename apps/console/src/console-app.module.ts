@@ -21,7 +21,13 @@ export class ConsoleAppModule {
     return {
       module: ConsoleAppModule,
       imports: [
-        DatabaseModule.forRoot({ url: settings.databaseUrl, poolSize: POOL_SIZE, patience: 'request', entities }),
+        DatabaseModule.forRoot({
+          url: settings.databaseUrl,
+          poolSize: POOL_SIZE,
+          patience: 'request',
+          entities,
+          preparedStatements: settings.preparedStatements,
+        }),
         ConsoleModule,
       ],
       providers: [
