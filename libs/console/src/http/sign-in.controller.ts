@@ -111,7 +111,8 @@ export class SignInController {
     const chosen = workspaces.find(({ workspaceId }) => workspaceId === to);
     if (!chosen) throw new NotFoundException();
     if (chosen.workspaceId !== me.workspaceId) {
-      this.cookies.set(response, 'session', await this.sessions.move(me, chosen));
+      const moved = await this.sessions.move(me, chosen);
+      if (moved !== null) this.cookies.set(response, 'session', moved);
     }
     response.redirect(303, '/');
   }

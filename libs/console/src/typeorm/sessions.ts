@@ -8,6 +8,7 @@ import type { SignedIn } from '../domain/signed-in';
 import type { EntityManager } from 'typeorm';
 import { ConsoleSessionRow } from './console-session.row';
 import { digestOf } from './people';
+import { PersonRow } from './person.row';
 
 /** Also says when a session was used, at most once a minute. */
 const FIND = prepared(
@@ -147,20 +148,27 @@ export class Sessions {
 
   /**
    * Moves the session to another workspace of the person, with the same secret and age, and with what its forms made: after
-   * a way back, a form that is sent again still makes nothing. Returns the new cookie.
+   * a way back, a form that is sent again still makes nothing. Returns the new cookie, or null where the session is gone.
    */
-  async move(from: SignedIn, to: Membership): Promise<string> {
+  async move(from: SignedIn, to: Membership): Promise<string | null> {
     const digest = digestOf(from.secret);
-    const session = await this.database.inTenant(from, async (manager) => {
-      const place = { workspace_id: from.workspaceId, digest };
-      const found = await manager.findOneByOrFail(ConsoleSessionRow, place);
-      await manager.delete(ConsoleSessionRow, place);
-      return found;
-    });
-    const { created_at, made } = session;
-    const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, created_at, made };
+    // One statement, so that of two moves at once only one finds the session.
+    const ended = await this.database.inTenant(from, (manager) =>
+      manager
+        .createQueryBuilder()
+        .delete()
+        .from(ConsoleSessionRow)
+        .where({ workspace_id: from.workspaceId, digest })
+        .returning(['created_at', 'made'])
+        .execute(),
+    );
+    const [session] = ended.raw as Pick<ConsoleSessionRow, 'created_at' | 'made'>[];
+    if (!session) return null;
+    const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, ...session };
     await this.database.inTenant(to, async (manager) => {
       await manager.insert(ConsoleSessionRow, moved);
+      const person = { workspace_id: to.workspaceId, id: to.personId };
+      await manager.update(PersonRow, person, { signed_in_at: () => 'now()' });
       await this.recordSignIn(manager, to.workspaceId, to.personId);
     });
     return cookieOf({ workspaceId: to.workspaceId, secret: from.secret });

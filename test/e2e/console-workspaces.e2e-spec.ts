@@ -1,0 +1,47 @@
+import { Sessions } from '../../libs/console/src/typeorm/sessions';
+import { type TestConsole, startConsole } from '../support/console-setting';
+
+describe('The switch of workspaces', () => {
+  let console: TestConsole;
+  beforeAll(async () => {
+    console = await startConsole();
+  });
+  afterAll(() => console.stop());
+
+  /** Signs somebody in who is a person of two workspaces. */
+  const somebodyOfTwo = async () => {
+    const [ours, theirs] = [await console.aWorkspace('Ours'), await console.aWorkspace('Theirs')];
+    const email = `${ours.slug}@example.com`;
+    const person = ['--email', email, '--name', 'Both', '--role', 'admin'];
+    await console.admin('people', 'add', '--workspace', theirs.slug, ...person);
+    return { browser: await console.signIn(ours.slug, 'admin', email), theirs };
+  };
+
+  it('counts as a sign-in, so that the person is not closed after 14 days', async () => {
+    const { browser, theirs } = await somebodyOfTwo();
+
+    await browser.submit('/workspaces', '/workspaces', { to: theirs.id });
+
+    const { items } = await console.admin('people', 'list', '--workspace', theirs.slug);
+    expect(items).toEqual([expect.objectContaining({ signedInAt: expect.any(String) as string })]);
+  });
+
+  it('leads on when its form is sent twice at once', async () => {
+    const { browser, theirs } = await somebodyOfTwo();
+    const form = { ...(await browser.get('/workspaces')).fields('/workspaces'), to: theirs.id };
+    const sessions = console.app.get(Sessions);
+    const move = sessions.move.bind(sessions);
+    const waiting: (() => void)[] = [];
+    const together = jest.spyOn(sessions, 'move').mockImplementation(async (...args) => {
+      if (waiting.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      else waiting[0]?.();
+      return move(...args);
+    });
+
+    const sent = await Promise.all([browser.post('/workspaces', form), browser.post('/workspaces', form)]);
+    together.mockRestore();
+
+    expect(sent.map(({ status, headers }) => `${status} ${headers.get('location')}`)).toEqual(['303 /', '303 /']);
+    expect((await browser.get('/')).text).toContain('Theirs');
+  });
+});
