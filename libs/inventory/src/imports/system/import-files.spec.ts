@@ -1,7 +1,9 @@
 import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import fileSystem from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { type InputLine, InputUnreadable } from '../domain/import-files.port';
 import { parseImportRecord } from '../domain/import-record';
@@ -69,6 +71,25 @@ describe('Files of an import', () => {
     [`{"value":[${'{"id":1},'.repeat(200_000)}{}]}`, 'devices.json'],
   ])('that are one JSON document say once that they need a map: %#', async (content, name) => {
     expect(await valuesOf(content, name)).toEqual([NEEDS_A_MAP]);
+  });
+
+  it.each([
+    ['need a map', `[\n${'{"id":1},\n'.repeat(20_000)}{}]`, 'devices.json'],
+    ['nobody reads further', LINES.repeat(20_000), 'export.ndjson'],
+  ])('that %s are closed', async (_, content, name) => {
+    const opening = jest.spyOn(fileSystem, 'open');
+    const path = join(directory, name);
+    writeFileSync(path, content);
+    const lines = new ImportFilesSystem().read([path], () => undefined, { map: null, format: null });
+    const reading = lines[Symbol.asyncIterator]();
+
+    await reading.next().catch(() => undefined);
+    await reading.return?.();
+
+    const handle = await (opening.mock.results[0]?.value as ReturnType<typeof fileSystem.open>);
+    opening.mockRestore();
+    for (let tries = 0; tries < 100 && handle.fd !== -1; tries += 1) await delay(10);
+    expect(handle.fd).toBe(-1);
   });
 
   it.each([

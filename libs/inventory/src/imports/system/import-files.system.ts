@@ -44,6 +44,9 @@ export class ImportFilesSystem extends ImportFiles {
         else yield* ndjsonLines(bytes, fileIndex);
       } catch (error) {
         throw isOfZlib(error) ? new InputUnreadable(`${file} cannot be unzipped: ${error.message}.`) : error;
+      } finally {
+        // Closes a file that was not read to its end. Not awaited: a read of a pipe may be under way and never end.
+        counted.return(undefined).catch(() => undefined);
       }
     }
   }
