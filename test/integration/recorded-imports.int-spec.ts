@@ -1,5 +1,9 @@
+import { ImportsService } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { ImportRunsTypeorm } from '../../libs/inventory/src/imports/typeorm/import-runs.typeorm';
+import type { InputLine } from '../../libs/inventory/src/imports/domain/import-files.port';
+import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { anAuditRecorder } from '../support/audit-recorder';
 import { EMPLOYEE, ImportSetting } from '../support/import-setting';
 
@@ -23,5 +27,38 @@ describe('A recorded import', () => {
     expect((await runs.find(id))?.run.id).toBe(id);
     expect((await runs.find(id, own))?.run.id).toBe(id);
     expect(await runs.find(id, setting.here)).toBeNull();
+  });
+
+  it('that fails has no length of standard input', async () => {
+    class FailingFiles extends ImportFilesSystem {
+      override sizeOf(file: string): number | null {
+        return file === '-' ? null : 1_000;
+      }
+
+      override async *read(
+        ...[, onBytes]: Parameters<ImportFilesSystem['read']>
+      ): AsyncGenerator<readonly InputLine[]> {
+        onBytes({ bytesRead: 400, bytesTotal: null });
+        yield [{ fileIndex: 0, line: 1, value: EMPLOYEE }];
+        throw new Error('the disk');
+      }
+    }
+    const imports = new ImportsService(
+      new ImportStoreTypeorm(setting.dataSource, anAuditRecorder()),
+      new FailingFiles(),
+    );
+    const options = { source: 'test', dryRun: false, missing: 'keep', createTagKeys: null } as const;
+
+    await expect(imports.run(setting.here, { ...options, files: ['a.ndjson', '-'] })).rejects.toThrow('the disk');
+
+    expect(await setting.rowsOf('import_run')).toMatchObject([
+      {
+        outcome: 'FAILED',
+        files: [
+          { name: 'a.ndjson', bytes: 1_000 },
+          { name: '-', bytes: null },
+        ],
+      },
+    ]);
   });
 });

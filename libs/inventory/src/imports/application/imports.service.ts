@@ -57,6 +57,7 @@ export class ImportsService {
     options: Omit<ImportOptions, 'onProgress'>,
     chunks: AsyncIterable<readonly InputLine[]>,
     onRead: (read: number, warned: number) => void,
+    /** The length of standard input is known once everything is read. */
     files: { readonly atStart: readonly RunFile[]; readonly atEnd: () => readonly RunFile[] },
   ): Promise<ImportReport> {
     const { source, dryRun } = options;
@@ -75,7 +76,7 @@ export class ImportsService {
       report = await run.take(chunks);
       await session.complete(run.result(files.atEnd()));
     } catch (error) {
-      await session.close({ outcome: run.outcomeOfFailure(), result: run.result(files.atEnd()) });
+      await session.close({ outcome: run.outcomeOfFailure(), result: run.result(files.atStart) });
       throw error;
     }
     await session.close(null);
