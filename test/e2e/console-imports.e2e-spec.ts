@@ -127,6 +127,19 @@ describe('An upload to the console', () => {
     expect((await admin.get(`/imports/${String(run?.['id'])}`)).text).toContain('<dd>The admin</dd>');
   });
 
+  it('leads to its own record after a later import of others', async () => {
+    const { path } = await tried(record('own'), { source: 'shared' });
+    await importNow(path);
+    const [{ id } = {}] = await query("SELECT id FROM import_run WHERE source = 'shared'", []);
+    await query(
+      `INSERT INTO import_run SELECT (jsonb_populate_record(run, jsonb_build_object(
+         'id', gen_random_uuid(), 'who', 'an operator', 'started_at', now()))).* FROM import_run AS run WHERE id = $1`,
+      [id],
+    );
+
+    expect((await admin.get(path)).text).toContain(`href="/imports/${String(id)}"`);
+  });
+
   it('that fails is recorded as failed', async () => {
     const { path } = await tried(record('f'), { source: 'failing' });
     await query("ALTER TABLE asset ADD CONSTRAINT planted CHECK (source <> 'failing') NOT VALID", []);

@@ -33,6 +33,8 @@ export class Names {
 /** A person who made a change, where records other than the audit name one. */
 const PERSON = /^person ([0-9a-f-]{36})$/;
 
+export const isBy = (who: string | null, personId: string | null): boolean => PERSON.exec(who ?? '')?.[1] === personId;
+
 /** The operator, or the person as pages name one. Null where neither is known. */
 export function authorText(who: string | null, nameOf: ReadonlyMap<unknown, string>): string | null {
   const [, personId] = PERSON.exec(who ?? '') ?? [];

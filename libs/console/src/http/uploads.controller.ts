@@ -16,6 +16,7 @@ import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Me } from './access.decorator';
+import { isBy } from './names';
 import { sendPage } from './page';
 import { type ReadForm, type Refused, type Typed, readFields } from './read-fields';
 import { UploadDto } from './upload.dto';
@@ -27,6 +28,8 @@ export const FORM_LIMITS = {
   fieldNestingDepth: 0,
 };
 const REFRESH_SECONDS = 2;
+/** Others may have imported the same source since. */
+const LATEST_RUNS = 100;
 
 /**
  * Lets administrators import a file. The token of the form stands in its address, so that the guard has checked it before a
@@ -79,8 +82,9 @@ export class UploadsController {
     const { state, progress, name, options } = upload;
     const underWay = isUnderWay(upload);
     if (underWay) response.setHeader('Refresh', String(REFRESH_SECONDS));
-    const latest = { workspaceId: me.workspaceId, source: options.source };
-    const [recorded] = state === 'imported' ? await this.runs.latest(latest, 1) : [];
+    const wanted = { workspaceId: me.workspaceId, source: options.source };
+    const latest = state === 'imported' ? await this.runs.latest(wanted, LATEST_RUNS) : [];
+    const recorded = latest.find(({ run }) => isBy(run.who, upload.importedBy));
     const { bytesRead = 0, bytesTotal = null, read = 0 } = progress ?? {};
     const percent = bytesTotal ? Math.floor((bytesRead * 100) / bytesTotal) : 0;
     sendPage(response, 'upload', {

@@ -33,6 +33,8 @@ export interface Upload {
   readonly path: string;
   readonly options: UploadOptions;
   readonly uploadedAt: number;
+  /** Null until somebody imports it. */
+  importedBy: string | null;
   state: 'trying' | 'tried' | 'importing' | 'imported' | 'refused';
   progress: ImportProgress | null;
   /** Of the dry run, then of the import. */
@@ -80,7 +82,7 @@ export class Uploads implements OnModuleDestroy {
     if (before) this.remove(before);
     const started: Upload = {
       ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, uploadedAt: this.clock.now() },
-      ...{ state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
+      ...{ importedBy: null, state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
     };
     this.uploads.set(workspaceId, started);
     this.start(started, personId);
@@ -90,7 +92,7 @@ export class Uploads implements OnModuleDestroy {
   /** Imports what the dry run read. A second call does nothing. */
   import({ personId }: SignedIn, upload: Upload): void {
     if (upload.state !== 'tried') return;
-    upload.state = 'importing';
+    Object.assign(upload, { state: 'importing', importedBy: personId });
     this.start(upload, personId);
   }
 
