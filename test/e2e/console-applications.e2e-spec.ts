@@ -231,6 +231,7 @@ describe('The applications of the console', () => {
 
     expect([set.status, none.status, unknown.status]).toEqual([303, 400, 400]);
     expect(none.text).toContain('id="scopes-error"');
+    expect(none.text).not.toContain(' checked>');
     expect((await eventsOf(clientId)).at(-1)).toMatchObject({
       action: 'application.scopes_set',
       changes: { scopes: { old: ['inventory:read'], new: ['computers:read'] } },

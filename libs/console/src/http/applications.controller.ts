@@ -158,7 +158,9 @@ export class ApplicationsController {
     @Body() body: Typed,
     @Res() response: Response,
   ): Promise<void> {
-    await this.submit(me, id, { dto: ScopesDto, body, response }, async ({ scopes }) => {
+    // A form without a ticked box names no scopes.
+    const sent = { scopes: [], ...body };
+    await this.submit(me, id, { dto: ScopesDto, body: sent, response }, async ({ scopes }) => {
       await this.applications.asPerson(me).setScopes(id, scopes);
       return null;
     });
