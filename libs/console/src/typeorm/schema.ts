@@ -1,12 +1,11 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { ConsoleSessionRow } from './console-session.row';
 import { PeopleAndSessions1780000000120 } from './migrations/1780000000120-people-and-sessions';
-import { PlainAddresses1780000000132 } from './migrations/1780000000132-plain-addresses';
 import { PersonRow } from './person.row';
 
 export const consoleSchema: SchemaPart = {
   entities: [PersonRow, ConsoleSessionRow],
-  migrations: [PeopleAndSessions1780000000120, PlainAddresses1780000000132],
+  migrations: [PeopleAndSessions1780000000120],
   // The API knows nothing of the console.
   grants: [],
   consoleGrants: [

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { tenantPolicy } from '#libs/platform/database';
 
-/** `collation` is that of the e-mail addresses, as a clause. */
-export const membershipsFunction = (collation: string): string => `
-  CREATE OR REPLACE FUNCTION console_memberships(account_issuer text, account_subject text, verified_email text)
+/** Compares e-mail addresses by A to Z only: `lower` of most locales makes a k of the sign of the kelvin. */
+const MEMBERSHIPS = `
+  CREATE FUNCTION console_memberships(account_issuer text, account_subject text, verified_email text)
     RETURNS TABLE (workspace_id uuid, person_id uuid, role text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
     SELECT DISTINCT ON (found.workspace_id) found.workspace_id, found.id, found.role
@@ -11,7 +11,7 @@ export const membershipsFunction = (collation: string): string => `
              WHERE bound.issuer = account_issuer AND bound.subject = account_subject AND bound.removed_at IS NULL
              UNION ALL
             SELECT * FROM person AS unbound
-             WHERE lower(unbound.email ${collation}) = lower(verified_email ${collation}) AND unbound.issuer IS NULL
+             WHERE lower(unbound.email COLLATE "C") = lower(verified_email COLLATE "C") AND unbound.issuer IS NULL
                AND unbound.removed_at IS NULL) AS found
      WHERE found.signed_in_at IS NOT NULL OR found.added_at > now() - interval '14 days'
      ORDER BY found.workspace_id, found.issuer NULLS LAST
@@ -40,10 +40,10 @@ export class PeopleAndSessions1780000000120 implements MigrationInterface {
       COMMENT ON TABLE person IS 'Who may use the console of a workspace, and who could before. The audit names people by their ids.';
       COMMENT ON COLUMN person.issuer IS 'With the subject, the account that alone signs the person in; NULL until the first sign-in.';
       COMMENT ON COLUMN person.link_digest IS 'SHA-256 of the one-time link, until it was used.';
-      CREATE UNIQUE INDEX person_email ON person (workspace_id, lower(email)) WHERE removed_at IS NULL;
+      CREATE UNIQUE INDEX person_address ON person (workspace_id, lower(email COLLATE "C")) WHERE removed_at IS NULL;
       CREATE UNIQUE INDEX person_account ON person (workspace_id, issuer, subject) WHERE removed_at IS NULL;
       CREATE INDEX person_by_account ON person (issuer, subject) WHERE removed_at IS NULL;
-      CREATE INDEX person_by_email ON person (lower(email)) WHERE removed_at IS NULL AND issuer IS NULL;
+      CREATE INDEX person_by_address ON person (lower(email COLLATE "C")) WHERE removed_at IS NULL AND issuer IS NULL;
 
       CREATE TABLE console_session (
         workspace_id uuid NOT NULL REFERENCES workspace (id),
@@ -62,7 +62,7 @@ export class PeopleAndSessions1780000000120 implements MigrationInterface {
       ${tenantPolicy('person', { ownerSeesAll: true })}
       ${tenantPolicy('console_session', { ownerSeesAll: true })}
 
-      ${membershipsFunction('')}
+      ${MEMBERSHIPS}
       REVOKE ALL ON FUNCTION console_memberships FROM PUBLIC;
     `);
   }
