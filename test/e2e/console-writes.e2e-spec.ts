@@ -53,6 +53,23 @@ describe('The console changes assets', () => {
     expect(await read(one.id)).toMatchObject({ ownerId: null, ownerSource: null });
   });
 
+  it.each([
+    ['ASSET', '/v1/inventory/assets', '/v1/inventory/changes'],
+    ['COMPUTER', '/v1/computers', '/v1/computers/changes'],
+  ] as const)('are in feed and history with the person as origin: %s', async (kind, items, changes) => {
+    const { id } = await api.arrange.anAsset(ours.id, kind === 'COMPUTER' ? { type: kind } : {});
+    await set(id, 'owner', 'ada@example.com');
+
+    const client = await api.arrange.aClient(ours.id);
+    const { body: feed } = await client.get(`${changes}?pageSize=1000`);
+    const { body: history } = await client.get(`${items}/${id}/history`);
+
+    const origin = { type: 'PERSON', personId: admin.personId };
+    const change = (feed['results'] as { id: string; origin: unknown }[]).find((one) => one.id === id);
+    expect(change?.origin).toEqual(origin);
+    expect((history['results'] as { origin: unknown }[])[0]?.origin).toEqual(origin);
+  });
+
   it('sets description, classification and tags, each by itself', async () => {
     const { id } = await api.arrange.anAsset(ours.id);
 

@@ -1366,12 +1366,18 @@ export interface components {
        */
       clientId?: string;
       /**
+       * Format: uuid
+       * @description Id of the person who used the console; only for `PERSON`.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      personId?: string;
+      /**
        * @description `X-Request-Id` of the request; only for `API`.
        * @example 6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10
        */
       requestId?: string;
       /**
-       * @description API: a request. IMPORT: an import. OPERATOR: the platform’s operators. One of `API`, `IMPORT`, `OPERATOR`; new values may be added, so accept any.
+       * @description API: a request. IMPORT: an import. OPERATOR: the platform’s operators. PERSON: a person of the workspace who used the console. One of `API`, `IMPORT`, `OPERATOR`, `PERSON`; new values may be added, so accept any.
        * @example API
        */
       type: string;
@@ -1878,12 +1884,18 @@ export interface components {
        */
       clientId?: string;
       /**
+       * Format: uuid
+       * @description Id of the person who used the console; only for `PERSON`.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      personId?: string;
+      /**
        * @description `X-Request-Id` of the request; only for `API`.
        * @example 6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10
        */
       requestId?: string;
       /**
-       * @description API: a request. IMPORT: an import. OPERATOR: the platform’s operators. One of `API`, `IMPORT`, `OPERATOR`; new values may be added, so accept any.
+       * @description API: a request. IMPORT: an import. OPERATOR: the platform’s operators. PERSON: a person of the workspace who used the console. One of `API`, `IMPORT`, `OPERATOR`, `PERSON`; new values may be added, so accept any.
        * @example API
        */
       type: string;

@@ -2,9 +2,15 @@
 export type ChangeOrigin =
   | { readonly type: 'API'; readonly clientId: string; readonly requestId: string }
   | { readonly type: 'IMPORT' }
-  | { readonly type: 'OPERATOR' };
+  | { readonly type: 'OPERATOR' }
+  | { readonly type: 'PERSON'; readonly personId: string };
 
-export const CHANGE_ORIGINS = ['API', 'IMPORT', 'OPERATOR'] as const satisfies readonly ChangeOrigin['type'][];
+export const CHANGE_ORIGINS = [
+  'API',
+  'IMPORT',
+  'OPERATOR',
+  'PERSON',
+] as const satisfies readonly ChangeOrigin['type'][];
 
 /** The latest change of one item, with the state that it led to. */
 export interface Change<Id, Item> {

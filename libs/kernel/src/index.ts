@@ -27,6 +27,7 @@ export { type Freshness, type ReadScope, newestOf } from './read-scope';
 export { InputFaults, type Place, stepsInto } from './input-faults';
 export { type Expand, type Owner, type ThenRequest } from './owner';
 export { type Page, type PageRequest, toPage } from './page';
+export { personIdIn, personName } from './person-name';
 export {
   RATE_CLASSES,
   type RateClass,

@@ -1,4 +1,4 @@
-import type { Clock, WorkspaceId } from '#libs/kernel';
+import { type Clock, type WorkspaceId, personName } from '#libs/kernel';
 import { type BoundStatement, bind, prepared } from '#libs/platform/database';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
 import { ASSET_UPDATED, type AuditEvent, type EventKind, PERSON } from '../domain/audit-event';
@@ -39,7 +39,7 @@ export class AuditRecorder {
 
   /** The operator or the person, as records other than the audit name them. */
   get who(): string | null {
-    return this.personId === null ? this.operatorName : `person ${this.personId}`;
+    return this.personId === null ? this.operatorName : personName(this.personId);
   }
 
   /** Returns one INSERT for all changes of one update. It returns no rows. */

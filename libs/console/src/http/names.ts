@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Applications } from '#libs/auth/operators';
 import { AssetsService } from '#libs/inventory';
-import { type WorkspaceId, assetId, isUuid, newestOf } from '#libs/kernel';
+import { type WorkspaceId, assetId, isUuid, newestOf, personIdIn } from '#libs/kernel';
 import { shownName } from '../domain/person';
 import { People } from '../typeorm/people';
 
@@ -30,13 +30,12 @@ export class Names {
   }
 }
 
-/** A person who made a change, where records other than the audit name one. */
-const PERSON = /^person ([0-9a-f-]{36})$/;
-
-export const isBy = (who: string | null, personId: string | null): boolean => PERSON.exec(who ?? '')?.[1] === personId;
+/** Whether records other than the audit name this person. */
+export const isBy = (who: string | null, personId: string | null): boolean =>
+  personId !== null && personIdIn(who) === personId;
 
 /** The operator, or the person as pages name one. Null where neither is known. */
 export function authorText(who: string | null, nameOf: ReadonlyMap<unknown, string>): string | null {
-  const [, personId] = PERSON.exec(who ?? '') ?? [];
-  return personId === undefined ? who : (nameOf.get(personId) ?? 'a former person');
+  const personId = personIdIn(who);
+  return personId === null ? who : (nameOf.get(personId) ?? 'a former person');
 }

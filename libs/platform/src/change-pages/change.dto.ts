@@ -5,7 +5,12 @@ import { ApiObject, openEnum } from '../openapi/api-schema.decorator';
 /** Additions, section 4. */
 @ApiObject({ name: 'ChangeOrigin', description: 'Who made the change. With it a two-way sync skips its own changes.' })
 export class ChangeOriginDto {
-  @ApiProperty(openEnum(CHANGE_ORIGINS, 'API: a request. IMPORT: an import. OPERATOR: the platform’s operators.'))
+  @ApiProperty(
+    openEnum(
+      CHANGE_ORIGINS,
+      'API: a request. IMPORT: an import. OPERATOR: the platform’s operators. PERSON: a person of the workspace who used the console.',
+    ),
+  )
   type!: string;
 
   @ApiProperty({
@@ -25,6 +30,14 @@ export class ChangeOriginDto {
     example: '6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10',
   })
   requestId?: string;
+
+  @ApiProperty({
+    format: 'uuid',
+    required: false,
+    description: 'Id of the person who used the console; only for `PERSON`.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  })
+  personId?: string;
 }
 
 const CHANGE_TYPES = ['UPSERTED', 'REMOVED'] as const;

@@ -1,14 +1,19 @@
-import { CHANGE_ORIGINS, type ChangeOrigin, type WorkspaceId } from '#libs/kernel';
+import { type ChangeOrigin, type WorkspaceId, personIdIn, personName } from '#libs/kernel';
 import { type BoundStatement, type TextRow, bind, prepared } from '../database/pipelined-statements';
 
-/** The number of an origin in `change_set.origin`. */
-export const originCode = (type: ChangeOrigin['type']): number => CHANGE_ORIGINS.indexOf(type) + 1;
+const STORED = ['API', 'IMPORT', 'OPERATOR'] as const;
+
+/** The number of an origin in `change_set.origin`. A person has that of an operator: the name tells them apart. */
+export const originCode = (type: ChangeOrigin['type']): number =>
+  STORED.indexOf(type === 'PERSON' ? 'OPERATOR' : type) + 1;
 
 /** Reads the columns of `change_set`. Null without a set. */
 export function originOf(code: Cell, clientId: Cell, requestId: Cell): ChangeOrigin | null {
   if (code == null) return null;
-  const type = CHANGE_ORIGINS[Number(code) - 1] ?? 'OPERATOR';
-  return type === 'API' ? { type, clientId: clientId as string, requestId: requestId as string } : { type };
+  const type = STORED[Number(code) - 1] ?? 'OPERATOR';
+  if (type === 'API') return { type, clientId: clientId as string, requestId: requestId as string };
+  const personId = type === 'OPERATOR' ? personIdIn(clientId ?? null) : null;
+  return personId === null ? { type } : { type: 'PERSON', personId };
 }
 type Cell = TextRow[number] | undefined;
 
@@ -25,9 +30,13 @@ const TAKE_TICKET = prepared(
  * statement before COMMIT, since the writers of a workspace queue here. The lock lasts until the commit is visible, so
  * whoever sees a set sees every set before it.
  *
- * `who` names the operator or person behind an origin that is no application.
+ * `who` names the operator behind an origin that is neither an application nor a person.
  */
 export function takeTicket(workspaceId: WorkspaceId, origin: ChangeOrigin, who: string | null): BoundStatement {
-  const author = origin.type === 'API' ? [origin.clientId, origin.requestId] : [who, null];
-  return bind(TAKE_TICKET, [workspaceId, String(originCode(origin.type)), ...author]);
+  return bind(TAKE_TICKET, [workspaceId, String(originCode(origin.type)), ...authorOf(origin, who)]);
+}
+
+function authorOf(origin: ChangeOrigin, who: string | null): (string | null)[] {
+  if (origin.type === 'API') return [origin.clientId, origin.requestId];
+  return [origin.type === 'PERSON' ? personName(origin.personId) : who, null];
 }

@@ -159,13 +159,9 @@ export class AssetRepositoryTypeorm extends AssetRepository {
       statements.push(...updateStatements(workspaceId, changed));
       const changes = changed.flatMap(({ change }) => change ?? []);
       statements.push(this.audit.statement(workspaceId, author, changes));
-      this.database.writeLast({ workspaceId }, takeTicket(workspaceId, originOf(author), this.whoOf(author)));
+      this.database.writeLast({ workspaceId }, takeTicket(workspaceId, originOf(author), null));
     }
     if (statements.length > 0) await this.database.write({ workspaceId }, statements);
-  }
-
-  private whoOf(author: ChangeAuthor): string | null {
-    return 'personId' in author ? this.audit.asPerson(author.personId).who : null;
   }
 }
 
@@ -174,4 +170,6 @@ const toTagKey = ([key, value, platform]: TextRow) =>
 
 /** The feed tells applications apart, by which they skip their own changes. */
 const originOf = (author: ChangeAuthor): ChangeOrigin =>
-  'personId' in author ? { type: 'OPERATOR' } : { type: 'API', clientId: author.clientId, requestId: author.requestId };
+  'personId' in author
+    ? { type: 'PERSON', personId: author.personId }
+    : { type: 'API', clientId: author.clientId, requestId: author.requestId };
