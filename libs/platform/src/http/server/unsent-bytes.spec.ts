@@ -55,6 +55,11 @@ describe('Bodies that wait for their clients', () => {
     unsent.holdWhole(aResponse(), 5e6);
   });
 
+  it('do not count for clients that have left', () => {
+    for (let n = 0; n < 40; n += 1) unsent.hold(Object.assign(aResponse(), { closed: true }), 2e6);
+    unsent.holdWhole(aResponse(), 40e6);
+  });
+
   it('count for reads alone', () => {
     for (let n = 0; n < 40; n += 1) unsent.holdWhole(aResponse('ci_1', 'PATCH'), 5e6);
     unsent.holdWhole(aResponse('ci_1'), 5e6);

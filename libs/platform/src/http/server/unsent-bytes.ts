@@ -34,8 +34,8 @@ export class UnsentBytes {
    */
   hold(response: Response, bytes: number): boolean {
     const { method, context } = response.req;
-    // A write is done already, and its response is short.
-    if (!context.caller || method !== 'GET' || bytes < LEAST_BYTES) return false;
+    // A write is done already, and its response is short. A response that is closed sends nothing, and closes no second time.
+    if (!context.caller || method !== 'GET' || bytes < LEAST_BYTES || response.closed) return false;
     const { clientId } = context.caller;
     if (this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
       for (const header of ['Content-Encoding', 'Link']) response.removeHeader(header);
