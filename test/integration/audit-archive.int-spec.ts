@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkspaceId } from '#libs/kernel';
 import { AuditCheckpointBroken } from '../../libs/audit/src/domain/audit-seal';
 import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
+import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
+import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
 import { AuditSetting } from '../support/audit-setting';
 
 const ALL = new Date('2999-01-01');
@@ -125,6 +127,22 @@ describe('An archive of audit events', () => {
     expect([...archived(file), ...(await kept())]).toEqual(from(1, 6));
     expect(await kept()).toEqual(from(last + 1, 6));
     expect(await setting.verify(workspace)).toBe('ok');
+  });
+
+  it('leaves no gap in a page from the beginning that is read meanwhile', async () => {
+    await seals(200, 100, 1);
+    const published = new PublishedEventsTypeorm(setting.api, treeHashes);
+    const portions = published as unknown as { next: (...values: unknown[]) => Promise<unknown> };
+    const next = portions.next.bind(published);
+    jest.spyOn(portions, 'next').mockImplementationOnce(async (...values) => {
+      const portion = await next(...values);
+      await archive();
+      return portion;
+    });
+
+    const { changes } = await published.read(workspace, {}, { kind: 'beginning' }, 1_000);
+
+    expect(changes.map(({ sequence }) => sequence)).toEqual([301]);
   });
 
   it('loses nothing when many run at once', async () => {

@@ -69,10 +69,17 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       // First: events that are published meanwhile are behind it.
       const end = await this.end(manager, workspaceId, filter.until);
-      const after = await this.startOf(manager, workspaceId, start, end);
       const bounds = { size, mostBytes };
-      const { events, position, hasMore } = await this.page(manager, workspaceId, filter, after, end, bounds);
-      // Last: where events were archived meanwhile, the page may have a gap, and the floor shows it.
+      const pageAfter = (after: EventPosition) => this.page(manager, workspaceId, filter, after, end, bounds);
+      let after = await this.startOf(manager, workspaceId, start, end);
+      let page = await pageAfter(after);
+      // Where events were archived meanwhile, the page may have a gap. The list then begins behind them.
+      while (start.kind === 'beginning' && after.sequence < (await this.floor(manager, workspaceId)).sequence) {
+        after = await this.floor(manager, workspaceId);
+        page = await pageAfter(after);
+      }
+      const { events, position, hasMore } = page;
+      // Last: the floor tells of events that were archived meanwhile.
       if (start.kind === 'since') await this.assertKept(manager, workspaceId, start.since);
       if (start.kind === 'position') await this.assertKnown(manager, workspaceId, readPosition(start.position));
       const changes = events.map((event) => ({ ...event, leafHash: this.hashes.leaf(event) }));
