@@ -182,6 +182,8 @@ describe('Sources and records of imports', () => {
       { ...by, changed: { old: null, new: null } },
       { ...by, changed: { old: 'ds-9', new: 'ds-8' } },
     ]);
+    const found = await app.database.admin.query('SELECT FROM audit_event WHERE asset_id = $1', [asset['id']]);
+    expect(found.rowCount).toBe(1);
 
     expectFault(await rekey('ds-1', 'ds-4'), 1, /The source has no asset with externalId "ds-1"/);
     expectFault(await rekey('ds-2', 'ds-8'), 1, /Another asset of the source has externalId "ds-8"/);

@@ -84,7 +84,8 @@ export class AuditRecorder {
     const actorType = type === 'APPLICATION' || this.personId === null ? type : PERSON;
     const kind = { action: act.action, actorType, targetType: act.target.type, targetId: act.target.id };
     const sender = { ...NOBODY, ...application, actorName: who, requestId: act.requestId ?? null };
-    return this.insert(workspaceId, sender, [{ kind, assetId: null, changes: act.changes ?? {} }]);
+    const assetId = act.target.type === 'ASSET' ? act.target.id : null;
+    return this.insert(workspaceId, sender, [{ kind, assetId, changes: act.changes ?? {} }]);
   }
 
   private insert(
