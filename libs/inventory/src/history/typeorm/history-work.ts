@@ -22,7 +22,9 @@ const DAYS = prepared(
     ORDER BY row_number() OVER (PARTITION BY workspace ORDER BY day), day DESC LIMIT $1::integer`,
 );
 /** A day of which much changed since takes longer than a statement of a request may. */
-const LONGEST_COUNT_MS = 60_000;
+const LONGEST_COUNT_MS = 30_000;
+/** A round begins no count after so long, so that with the longest one a round comes at least once a minute. */
+const COUNTING_MS = 15_000;
 const ALLOW_LONG_COUNT = bind(
   prepared('history_allow_long_count', `SELECT set_config('statement_timeout', $1, true)`),
   [String(LONGEST_COUNT_MS)],
@@ -79,8 +81,10 @@ export class HistoryWork extends RepeatedWork {
   async writeDays(): Promise<void> {
     const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [String(DAYS_PER_ROUND)])]);
     const waiting = new Set<string>();
+    const deadline = performance.now() + COUNTING_MS;
     for (const [workspace, day] of found as [string, string][]) {
       this.assertServing();
+      if (performance.now() > deadline) return;
       if (waiting.has(workspace)) continue;
       try {
         // Another instance may fail at this day.
