@@ -66,6 +66,25 @@ describe('A call that was aborted before it began', () => {
   });
 });
 
+describe('A list with filters', () => {
+  it.each([
+    [{ ids: [] }, '?ids='],
+    [{ ids: ['a', 'b'], q: 'a & b', hasOwner: undefined }, '?ids=a%2Cb&q=a+%26+b'],
+  ])('sends %j as %s', async (query, search) => {
+    let asked = '';
+    const { client } = talking({
+      rest: ({ url }) => {
+        asked = new URL(url).search;
+        return json({ results: [], pageInfo: { hasNextPage: false } });
+      },
+    });
+
+    for await (const _ of client.listAssets(query as object));
+
+    expect(asked).toBe(search);
+  });
+});
+
 describe('A token store', () => {
   it.each(['read', 'tryLock', 'write'] as const)(
     'whose %s never settles once fails one call, not the next',

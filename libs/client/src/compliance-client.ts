@@ -93,7 +93,7 @@ export class ComplianceClient {
       baseUrl,
       fetch: (request) => this.#transport.send(request),
       headers: { Accept: 'application/json, application/problem+json' },
-      querySerializer: { array: { style: 'form', explode: false } },
+      querySerializer: (query) => searchOf(query).toString(),
     });
   }
 
@@ -236,9 +236,7 @@ export class ComplianceClient {
     return new Export(
       (checkpoint) => {
         const url = new URL(this.#baseUrl + path);
-        for (const [name, value] of Object.entries(query)) {
-          if (value !== undefined) url.searchParams.set(name, String(value));
-        }
+        url.search = searchOf(query).toString();
         if (checkpoint !== null) {
           url.searchParams.set('pageCursor', checkpoint);
           url.searchParams.delete('since');
@@ -286,6 +284,15 @@ function changesOf<Query extends { pageCursor?: string; since?: string }, Change
     const next = cursor === null ? query : { ...query, since: undefined, pageCursor: cursor };
     return answerOf(await load(next)).body;
   }, options);
+}
+
+/** Separates list items by commas. Keeps an empty list, so that the API refuses it instead of matching everything. */
+function searchOf(query: object): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null) search.set(name, String(value));
+  }
+  return search;
 }
 
 const mediaTypeOf = (nullClears: boolean): string => (nullClears ? 'application/merge-patch+json' : 'application/json');
