@@ -16,7 +16,7 @@ export async function print(result: Result, options: { readonly json?: boolean }
   // The reader may close the pipe early, as `head` does.
   process.stdout.on('error', () => undefined);
   if (!process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)) {
-    await Promise.race([once(process.stdout, 'drain'), once(process.stdout, 'close')]);
+    await Promise.race([once(process.stdout, 'drain'), once(process.stdout, 'close')]).catch(() => undefined);
   }
 }
 
