@@ -325,6 +325,16 @@ describe('admin audit archive', () => {
     expect(await rows()).toBe(3);
   });
 
+  it('takes a directory as its caller names it, where npm runs it in another one', async () => {
+    await record('one');
+    await record('two');
+    mkdirSync(join(directory, 'here'));
+    const words = ['audit', 'archive', 'here', '--workspace', slug, '--before', '2999-01-01', '--yes', '--json'];
+    const caller = { npm_lifecycle_event: 'admin', INIT_CWD: directory };
+    const { file } = documentOf(await runAdmin(words, { ...environment, ...caller })) as unknown as Archived;
+    expect(file).toContain(join(directory, 'here'));
+  });
+
   it('exits with 2 without a time, a directory or a confirmation', async () => {
     const words = ['archive', directory, '--workspace', slug, '--before', '90d'];
     expectFault(await run(...words), 2, /--yes/);

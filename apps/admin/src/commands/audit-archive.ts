@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { confirm } from '../confirmation';
+import { fromCaller } from '../import-input';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug } from '../options';
 import { print } from '../output';
@@ -14,7 +15,7 @@ interface ArchiveOptions extends CommonOptions {
 export function auditArchiveCommand(): Command {
   return withWriteOptions(new Command('archive'))
     .description('move old events to files, with a checkpoint that proves them; cannot be undone')
-    .argument('<dir>', 'the directory for the files')
+    .argument('<dir>', 'the directory for the files', fromCaller)
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--before <date>', 'recorded before this time, such as 2026-01-31, or 90d ago', parseSince)
     .action(archive);

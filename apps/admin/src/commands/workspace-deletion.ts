@@ -5,6 +5,7 @@ import type { AuditArchive } from '#libs/audit/operators';
 import type { Workspace } from '#libs/auth/operators';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
+import { fromCaller } from '../import-input';
 import type { Operator } from '../operator';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug } from '../options';
@@ -19,7 +20,7 @@ export function workspaceDeletionCommand(): Command {
   return withWriteOptions(new Command('delete'))
     .description('delete a workspace with everything in it, after its audit was archived; cannot be undone')
     .argument('<slug>', 'the workspace', parseSlug)
-    .requiredOption('--archive <dir>', 'the directory for the files of its audit')
+    .requiredOption('--archive <dir>', 'the directory for the files of its audit', fromCaller)
     .action(deleteWorkspace);
 }
 
