@@ -288,6 +288,8 @@ describe('An upload to the console', () => {
 
     const elsewhere = await importNow(path);
     expect(elsewhere.text).toContain('An import by the console is already running in this workspace');
+    // Its session ends some time after the connection.
+    await blocker.query('SELECT pg_advisory_unlock_all()');
     await blocker.end();
     const sends = await Promise.all([1, 2].map(() => admin.post(`${path}/import`, shown.fields(`${path}/import`))));
 
