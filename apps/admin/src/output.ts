@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { jsonLine } from '#libs/kernel';
 import { visibleText } from './visible-text';
 
@@ -15,9 +14,18 @@ export async function print(result: Result, options: { readonly json?: boolean }
   const text = options.json === true ? JSON.stringify(result.json, null, 2) : await result.text();
   // The reader may close the pipe early, as `head` does.
   process.stdout.on('error', () => undefined);
-  if (!process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)) {
-    await Promise.race([once(process.stdout, 'drain'), once(process.stdout, 'close')]).catch(() => undefined);
-  }
+  if (!process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)) await drained();
+}
+
+/** Resolves once more can be written, or nothing can any more. */
+function drained(): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      process.stdout.off('drain', go).off('error', go).off('close', go);
+      resolve();
+    };
+    process.stdout.once('drain', go).once('error', go).once('close', go);
+  });
 }
 
 /** Prints one JSON document per line, as fast as the reader takes them. */
@@ -30,23 +38,13 @@ export class DocumentLines {
 
   /** Returns false once the reader has closed the pipe. */
   async write(document: unknown): Promise<boolean> {
-    if (!this.closed && !process.stdout.write(`${jsonLine(document)}\n`)) await this.drained();
+    if (!this.closed && !process.stdout.write(`${jsonLine(document)}\n`)) await drained();
     return !this.closed;
   }
 
   /** Resolves once everything is written: the end of the process would drop the rest. */
   async end(): Promise<void> {
     if (!this.closed) await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
-  }
-
-  private drained(): Promise<void> {
-    return new Promise((resolve) => {
-      const go = (): void => {
-        process.stdout.off('drain', go).off('error', go).off('close', go);
-        resolve();
-      };
-      process.stdout.once('drain', go).once('error', go).once('close', go);
-    });
   }
 }
 
