@@ -132,7 +132,7 @@ export class ImportRun {
           if (this.batch.lines >= (this.options.batchSize ?? BATCH)) await this.flush();
           const read = this.read(line);
           if (read === null) continue;
-          // A batch writes an asset once. The record belongs to the next one, as does its warning.
+          // A batch holds an id once. The record belongs to the next one, as does its warning.
           if (this.batch.named.has(read.record)) await this.flush();
           this.batch.add(read);
           this.session.add(read);
