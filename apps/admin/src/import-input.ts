@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Format, MapLibrary, RecordMap } from '#libs/inventory/operators';
+import { fromCaller } from './options';
 
 /** Written out, so that help loads no library. The type checks that the list is complete. */
 const FORMATS = Object.keys({ ndjson: true, json: true, csv: true } satisfies Record<Format, true>);
@@ -10,12 +10,6 @@ export const formatOption = (): Option =>
 
 export const mapsOption = (): Option =>
   new Option('--maps <dir>', 'look for maps in this directory before the ready ones');
-
-/** npm runs commands in the project's directory, but relative paths refer to the caller's directory. */
-export function fromCaller(file: string): string {
-  const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;
-  return resolve(caller ?? process.cwd(), file);
-}
 
 export const inputFrom = (file: string): string => (file === '-' ? file : fromCaller(file));
 

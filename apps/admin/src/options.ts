@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { SOURCE_NAME_RULE, isUuid, sourceName } from '#libs/kernel';
 
@@ -11,6 +12,12 @@ export function withCommonOptions(command: Command): Command {
   return command
     .option('--json', 'print one JSON document on stdout')
     .option('--yes', 'do not ask before removing data');
+}
+
+/** npm runs commands in the project's directory, but relative paths refer to the caller's directory. */
+export function fromCaller(file: string): string {
+  const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;
+  return resolve(caller ?? process.cwd(), file);
 }
 
 export function parseSlug(value: string): string {

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { confirm } from '../confirmation';
-import { fromCaller } from '../import-input';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseSlug } from '../options';
+import { type CommonOptions, fromCaller, parseSlug } from '../options';
 import { print } from '../output';
 import { parseSince } from '../since-option';
 

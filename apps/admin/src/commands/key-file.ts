@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { WrongUsage } from '../command-faults';
-import { fromCaller } from '../import-input';
+import { fromCaller } from '../options';
 
 /** A public key is a few hundred bytes, and a key set has a hundred of them at most. */
 const LARGEST_FILE = 262_144;

@@ -5,10 +5,9 @@ import type { AuditArchive } from '#libs/audit/operators';
 import type { Workspace } from '#libs/auth/operators';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
-import { fromCaller } from '../import-input';
 import type { Operator } from '../operator';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseSlug } from '../options';
+import { type CommonOptions, fromCaller, parseSlug } from '../options';
 import { print, say, table } from '../output';
 
 /** Streams end within five seconds after their application was disabled. Then they leave an audit event. */
