@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /**
  * Resolves to the result of `work`, unless the signal aborts first; then throws the signal's reason. The work
  * continues, and its later failure is ignored.
@@ -43,4 +45,11 @@ export async function withTimeout<Result>(
     clearTimeout(timer);
     signal.removeEventListener('abort', giveUp);
   }
+}
+
+/** Pauses unless the signal aborts first; then throws the signal's reason. */
+export async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  // Node wraps the reason, but the caller expects the original one.
+  await delay(milliseconds, undefined, { signal }).catch(() => signal?.throwIfAborted());
 }

@@ -52,4 +52,16 @@ describe('client.changes', () => {
     await expect(follow()).rejects.toThrow('aborted');
     expect(asked).toBe(5);
   });
+
+  it('throws the reason of its signal when it is cancelled during the pause', async () => {
+    const cancelled = new AbortController();
+    const feed = new Changes(load, { pollMs: 60_000, signal: cancelled.signal });
+    const follow = async (): Promise<void> => {
+      for await (const { pageInfo } of feed.pages()) {
+        if (!pageInfo.hasNextPage) setTimeout(() => cancelled.abort('given up'), 20);
+      }
+    };
+
+    await expect(follow()).rejects.toBe('given up');
+  });
 });

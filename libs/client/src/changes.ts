@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from './abort';
 
 /** A page of a change feed, as the API returns it. */
 export interface ChangePage<Change> {
@@ -50,7 +50,7 @@ export class Changes<Change> implements AsyncIterable<Change> {
       await cursorStore?.write(cursor);
       if (page.pageInfo.hasNextPage) continue;
       if (pollMs === undefined) return;
-      await delay(pollMs, undefined, { signal });
+      await sleep(pollMs, signal);
     }
   }
 }

@@ -71,4 +71,15 @@ describe('client.export', () => {
 
     expect(written).toEqual(['feed']);
   });
+
+  it('throws the reason of its signal when it is cancelled during the pause after a cut', async () => {
+    const cancelled = new AbortController();
+    const open = async (): Promise<AsyncIterable<ExportLine>> => {
+      setTimeout(() => cancelled.abort('given up'), 20);
+      return Promise.reject(new ConnectionLost(new Error('cut')));
+    };
+    const items = new Export<number>(open, 'asset', { signal: cancelled.signal }, 60_000);
+
+    await expect(all(items)).rejects.toBe('given up');
+  });
 });

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from './abort';
 import { type CursorStore } from './changes';
 import { ConnectionLost, Problem } from './problem';
 
@@ -76,7 +76,7 @@ export class Export<Item> implements AsyncIterable<Item> {
       } catch (error) {
         cuts += 1;
         if (cuts === MAX_CUTS || !isPassing(error, cuts)) throw error;
-        await delay(this.#pauseMs * cuts, undefined, { signal });
+        await sleep(this.#pauseMs * cuts, signal);
       }
     }
   }

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { withTimeout } from './abort';
+import { sleep, withTimeout } from './abort';
 import { ConnectionLost, Problem } from './problem';
 
 export interface RetryPolicy {
@@ -71,10 +70,4 @@ export function pauseAfter(error: unknown, made: number, policy: RetryPolicy): n
 
 function mayPass({ status, code }: Problem): boolean {
   return PASSING_STATUSES.includes(status) || code === 'idempotency_in_progress';
-}
-
-async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  // Node wraps the reason, but the caller expects the original one.
-  await delay(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
