@@ -13,6 +13,7 @@ const IN_A_WHILE = { firstPauseMs: 1, longestPauseMs: 1 };
 
 const json = (body: unknown, status = 200) => Response.json(body, { status });
 const issued = () => json({ access_token: TOKEN, token_type: 'Bearer', expires_in: 3600 });
+const proven = (assertion: () => Promise<string>) => ({ clientSecret: undefined, assertion });
 const never = () => new Promise<never>(() => undefined);
 
 type Answering = (request: Request, init?: RequestInit) => Response | Promise<Response>;
@@ -141,12 +142,37 @@ describe('A fetch that never settles and ignores its signal', () => {
   });
 });
 
+describe('An assertion that never settles', () => {
+  it('is ended by the timeout', async () => {
+    const { client, paths } = talking({}, { ...proven(never), timeoutMs: 40, retry: { attempts: 1 } });
+
+    expect(await failureOf(client.getAsset('x'))).toBeInstanceOf(ConnectionLost);
+
+    expect(paths()).toEqual([]);
+  });
+
+  it('gives the lock back, so that a later attempt gets a token', async () => {
+    const assertion = jest.fn(() => Promise.resolve('a.b.c')).mockImplementationOnce(never);
+    const { client } = talking({}, { ...proven(assertion), timeoutMs: 40 });
+
+    expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
+  });
+});
+
 describe('Work under the lock of a store', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
   afterEach(() => jest.useRealTimers());
 
   it.each([
     ['the token request', 15_000, () => talking({ token: never }, { timeoutMs: 600_000, retry: { attempts: 1 } })],
+    [
+      'the assertion and the token request',
+      15_000,
+      () => {
+        const assertion = () => new Promise<string>((resolve) => setTimeout(resolve, 10_000, 'a.b.c'));
+        return talking({ token: never }, { ...proven(assertion), timeoutMs: 600_000, retry: { attempts: 1 } });
+      },
+    ],
     [
       'an operation of the store',
       5_000,

@@ -71,7 +71,7 @@ export class Transport {
       const token = await this.#tokens.get(refused, signal);
       const authorized = request.clone();
       authorized.headers.set('Authorization', `Bearer ${token}`);
-      const response = await this.#exchange(authorized, signal, { receive });
+      const response = await this.#exchange(authorized, signal, receive);
       if (response.ok) return receive === whole ? success(response) : response;
       const problem = await Problem.of(response);
       if (!TOKEN_FAULTS.includes(problem.code) || renewals === RENEWALS_OF_A_CALL) throw problem;
@@ -81,20 +81,24 @@ export class Transport {
 
   async #issueToken(): Promise<StoredToken> {
     const { baseUrl, clientId, proof, timeoutMs } = this.#options;
-    const form = { grant_type: 'client_credentials', client_id: clientId, ...(await proof()) };
-    const sentAt = Date.now();
-    const request = new Request(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
     const limitMs = Math.min(timeoutMs, LONGEST_TOKEN_REQUEST_MS);
-    return tokenOf(await this.#exchange(request, request.signal, { timeoutMs: limitMs }).then(success), sentAt);
+    return withTimeout(new AbortController().signal, limitMs, async (limited) => {
+      try {
+        // The assertion is a function of the user, which may never settle.
+        const proven = await abortable(proof(), limited);
+        const form = { grant_type: 'client_credentials', client_id: clientId, ...proven };
+        const sentAt = Date.now();
+        const request = new Request(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+        return await tokenOf(await this.#exchange(request, limited).then(success), sentAt);
+      } catch (error) {
+        throw limited.aborted ? new ConnectionLost(error) : error;
+      }
+    });
   }
 
   /** Sends one request and receives the response. The connection can fail in between. */
-  async #exchange(
-    request: Request,
-    signal: AbortSignal,
-    { timeoutMs = this.#options.timeoutMs, receive = whole }: { timeoutMs?: number; receive?: typeof whole } = {},
-  ): Promise<Response> {
-    return withTimeout(signal, timeoutMs, async (limited) => {
+  async #exchange(request: Request, signal: AbortSignal, receive = whole): Promise<Response> {
+    return withTimeout(signal, this.#options.timeoutMs, async (limited) => {
       try {
         // A custom fetch may ignore the signal.
         return await abortable(this.#fetch(request, limited).then(receive), limited);
