@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -186,6 +186,16 @@ describe('forward.mjs', () => {
     const target = { type: 'ASSET', id };
     const changes = [{ field: 'description', old: 'Before the first start', new: 'After it' }];
     expect(taken).toEqual([expect.objectContaining({ action: 'asset.updated', target, changes })]);
+  });
+
+  it('ends when it cannot read its cursor, and does not begin now', async () => {
+    const cursor = join(directory, 'cursor');
+    rmSync(cursor, { force: true });
+    mkdirSync(cursor);
+
+    expect(await exitCode(start())).toBe(1);
+
+    expect(existsSync(`${cursor}.new`)).toBe(false);
   });
 });
 

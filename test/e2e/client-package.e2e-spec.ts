@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,6 +27,11 @@ export async function names(): Promise<string[]> {
   return [...found, asset.name];
 }
 `;
+
+const readmeBlocks = (): string[] =>
+  [...readFileSync(join(root, 'libs/client/README.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(
+    ([, lines]) => lines as string,
+  );
 
 describe('The client package', () => {
   let directory: string;
@@ -92,9 +97,7 @@ describe('The client package', () => {
   });
 
   it('lists, clears a field and guards an update as its README shows', async () => {
-    const [listing, clearing, guarding] = [
-      ...readFileSync(join(root, 'libs/client/README.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g),
-    ].map(([, lines]) => lines as string);
+    const [listing, clearing, guarding] = readmeBlocks();
     const workspace = await app.arrange.aWorkspace();
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const { id } = await app.arrange.anAsset(workspace, { name: 'Badge printer', description: 'Old' });
@@ -110,6 +113,29 @@ describe('The client package', () => {
     expect(readdirSync(join(directory, '.tokens'))).toHaveLength(1);
     const reader = await app.arrange.aClient(workspace);
     expect((await reader.get(`/v1/inventory/assets/${id}`)).body).toMatchObject({ description: 'Reviewed' });
+  });
+
+  it('follows changes from a stored cursor as its README shows, and fails when it cannot read the cursor', async () => {
+    const [listing = '', , , , following = ''] = readmeBlocks();
+    const workspace = await app.arrange.aWorkspace();
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+    const { id } = await app.arrange.anAsset(workspace, { name: 'Badge printer' });
+    const cursor = join(directory, 'cursor');
+    writeFileSync(join(directory, 'follow.mjs'), listing.replace(/^for await .*/m, '') + following);
+    const follow = async (): Promise<string> => {
+      const env = { PATH: process.env['PATH'], BASE_URL: app.origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
+      const options = { cwd: directory, env, timeout: 100_000 };
+      return (await promisify(execFile)(process.execPath, ['follow.mjs'], options)).stdout;
+    };
+
+    expect(await follow()).toBe(`UPSERTED ${id} Badge printer\n`);
+    const { ino } = statSync(cursor);
+    expect(await follow()).toBe('');
+    // The store replaces the file, so that a crash leaves no half of a cursor.
+    expect(statSync(cursor).ino).not.toBe(ino);
+    rmSync(cursor);
+    mkdirSync(cursor);
+    await expect(follow()).rejects.toMatchObject({ stdout: '', stderr: expect.stringContaining('EISDIR') as string });
   });
 
   it.each([
