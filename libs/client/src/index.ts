@@ -44,6 +44,8 @@ export {
   type ComputerQuery,
   type Health,
   type Me,
+  type Source,
+  type SourceQuery,
   type TagKey,
   type TagKeyQuery,
 } from './resources';
