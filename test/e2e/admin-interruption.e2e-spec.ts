@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { RunningCommand } from '../support/running-command';
+import { AWAITED_LOCKS, type TestDatabase, createTestDatabase } from '../support/test-database';
 
 const ROOT = join(__dirname, '../..');
 const PROGRAM = 'apps/admin/run.mjs';
@@ -42,5 +43,31 @@ describe('A command that reads from stdin', () => {
     expect(await ended).toEqual([exitCode, null]);
     expect(errors).toBe('error: Interrupted.\n');
     expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
+  });
+});
+
+describe('status --deep', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => RunningCommand.killAll());
+  afterAll(() => database.drop());
+
+  it('is given up some seconds after SIGINT while it waits for a lock behind its count', async () => {
+    await database.admin.query('BEGIN');
+    await database.admin.query('LOCK TABLE application');
+    const running = new RunningCommand(PROGRAM, ['status', '--deep'], {
+      DATABASE_URL: database.databaseUrl,
+      MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
+      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] ?? '',
+    });
+    while ((await database.admin.query(`SELECT FROM ${AWAITED_LOCKS}`)).rowCount === 0) await delay(20);
+
+    await running.signal('SIGINT');
+    const finished = await Promise.race([running.finished, delay(30_000, null, { ref: false })]);
+    await database.admin.query('ROLLBACK');
+
+    expect(finished).toMatchObject({ exitCode: 130, stderr: 'error: Interrupted.\n' });
   });
 });

@@ -42,12 +42,16 @@ export class Interruption {
 
   /** Returns the result of work that finished in time. @throws {@link Interrupted} otherwise */
   async outcomeOf<Result>(work: Promise<Result>): Promise<Result> {
+    const outer = this.giveUp;
     const givenUp = new Promise<never>((_resolve, reject) => (this.giveUp = reject));
     try {
       return await Promise.race([work, givenUp]);
     } catch (error) {
       // Errors during shutdown only follow from it.
       throw this.interrupted ?? error;
+    } finally {
+      // Work inside other work gives up first. The rest of the outer work can be given up, too.
+      this.giveUp = outer;
     }
   }
 }
