@@ -110,6 +110,16 @@ describe('admin audit', () => {
     expect(itemsOf(other)).toEqual([]);
   });
 
+  it('lists nothing, without a fault, when no event of a deleted application matches the other filters', async () => {
+    const filtered = await Promise.all([
+      run('list', '--application', 'ci_beta', '--since', '2999-01-01T00:00:00Z', '--json'),
+      run('list', '--application', 'ci_beta', '--workspace', 'acme', '--json'),
+      run('list', '--application', 'ci_beta', '--asset', first, '--json'),
+    ]);
+
+    expect(filtered.map(itemsOf)).toEqual([[], [], []]);
+  });
+
   it('escapes control characters that a terminal would obey', async () => {
     const fields = { '\u009bfield': { old: '\u202eevil', new: '\u009b2J\u007f' } };
     const workspace = await setting.aWorkspace('terminal');

@@ -76,7 +76,7 @@ async function list(options: ListOptions): Promise<void> {
       else if (!(await lines.write(eventJson(event, kindOf)))) break;
     }
     await lines?.end();
-    if (none) await assertApplication(operator, application);
+    if (none && application !== undefined) await assertApplication(operator, application);
     return found;
   });
   if (options.ndjson !== true)
@@ -87,10 +87,12 @@ async function list(options: ListOptions): Promise<void> {
 }
 
 /** Refuses an unknown id, unless events of a deleted application exist: an empty list would hide a typing error. */
-async function assertApplication(operator: Operator, clientId: string | undefined): Promise<void> {
-  if (clientId === undefined) return;
+async function assertApplication(operator: Operator, clientId: string): Promise<void> {
   const { Applications } = await import('#libs/auth/operators');
   if ((await operator.get(Applications).find(clientId)) !== null) return;
+  const { RecordedEvents } = await import('#libs/audit/operators');
+  const audit = operator.get(RecordedEvents);
+  for await (const _ of audit.list({ workspaceIds: await audit.workspaces(), clientId }, 1)) return;
   throw unknownApplication(clientId);
 }
 
