@@ -146,6 +146,19 @@ describe('admin applications', () => {
       expect(await actions(own)).toEqual(['key_added', 'key_added', 'key_removed']);
       expect(await items('keys', 'list', neighbour.clientId)).toHaveLength(2);
     });
+
+    it('are removed by an id of 200 characters outside the BMP, and by one that begins with a hyphen', async () => {
+      await add({ keys: [jwk('🔑'.repeat(200)), jwk('-y')] });
+      const remove = (...words: string[]) => runAdminOn(app.database, ['applications', 'keys', 'remove', ...words]);
+
+      for (const kid of ['🔑'.repeat(200), '-y']) {
+        expect(await remove(own.clientId, '--yes', '--', kid)).toMatchObject({ exitCode: 0, stderr: '' });
+      }
+
+      expect(await kids()).toEqual([]);
+      const help = (await remove('--help')).stdout.replace(/\s+/g, ' ');
+      expect(help).toContain('write -- before one that begins with a hyphen');
+    });
   });
 
   describe('trust', () => {

@@ -23,7 +23,7 @@ export function applicationKeysCommand(): Command {
   withWriteOptions(group.command('remove'))
     .description('remove a key and end the live token')
     .argument('<client_id>', 'client id of the application', parseClientId)
-    .argument('<kid>', 'id of the key, as list shows it', parseKid)
+    .argument('<kid>', 'id of the key, as list shows it; write -- before one that begins with a hyphen', parseKid)
     .action(remove);
   return group;
 }
@@ -64,6 +64,7 @@ async function listed(
 }
 
 function parseKid(value: string): string {
-  if (value.length >= 1 && value.length <= 200) return value;
+  const length = [...value].length;
+  if (length >= 1 && length <= 200) return value;
   throw new InvalidArgumentError('The id of a key has 1 to 200 characters.');
 }
