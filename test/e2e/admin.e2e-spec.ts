@@ -197,7 +197,7 @@ describe('admin', () => {
       const path = file('some.ndjson', ada, 'nonsense', printer);
       const finished = await run(...words, path, '--errors', errors);
       expect(finished.exitCode).toBe(1);
-      expect(finished.stderr).toBe('error: 2 of 3 lines are bad.\n');
+      expect(finished.stderr).toBe('error: Bad lines: 2 of 3.\n');
       const report = JSON.parse(finished.stdout) as Row & { errors: Row[] };
       expect(Object.keys(report)).toEqual([
         'read',

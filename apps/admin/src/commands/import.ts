@@ -116,7 +116,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   });
   await print({ json: report, text: () => describe(report, options) }, options);
   const faults = [
-    report.failed > 0 ? `${report.failed} of ${report.read} lines are bad.` : null,
+    report.failed > 0 ? `Bad lines: ${report.failed} of ${report.read}.` : null,
     report.hidingRefused ? `Nothing was hidden. ${report.hiddenWhy}` : null,
   ].filter((fault) => fault !== null);
   if (faults.length > 0) throw new CommandFailed(faults.join(' '));
