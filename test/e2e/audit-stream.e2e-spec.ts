@@ -112,6 +112,12 @@ describe('GET /v1/audit-events as NDJSON', () => {
 
     stored = written[0] ?? null;
     expect(await exported()).toEqual(from(1001, EVENTS));
+
+    const both = new URLSearchParams({ ...query, pageCursor: written[0] ?? '' });
+    const refused = await client.get(`/v1/audit-events?${both.toString()}`, {
+      headers: { Accept: 'application/x-ndjson' },
+    });
+    expect(refused.body).toMatchObject({ code: 'validation_failed', errors: [{ parameter: 'since' }] });
   });
 
   it('accepts the filters of the list and refuses pageSize', async () => {

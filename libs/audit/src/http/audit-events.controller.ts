@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Clock } from '#libs/kernel';
-import { FeedPaging, feedStartOf } from '#libs/platform/change-pages';
+import { FeedPaging, feedStartOf, refuseSinceBesideCursor } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
 import {
@@ -69,7 +69,10 @@ export class AuditEventsController {
     @Query() query: AuditEventQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuditEventPageDto | StreamableFile> {
-    if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
+    if (asksForStream(response)) {
+      refuseSinceBesideCursor(query);
+      return this.streams.begin(caller, query, response, this.streamed);
+    }
     const { workspaceId } = caller;
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const oldestWaiting = await this.published.oldestWaiting(workspaceId);

@@ -34,7 +34,7 @@ export class FeedPaging {
     query: Query,
     response: Response,
   ): FeedRequest<Omit<Query, keyof ChangeQueryDto>> {
-    if (query.pageCursor !== undefined && query.since !== undefined) throw new SinceRefused();
+    refuseSinceBesideCursor(query);
     const request = this.paging.request(workspaceId, resource, query, response, FEED_OPTIONS);
     const { page, texts } = request;
     const start: FeedStart =
@@ -62,8 +62,9 @@ export function feedStartOf(since: 'now' | Date | undefined): FeedStart {
   return since === 'now' ? { kind: 'now' } : { kind: 'since', since };
 }
 
-class SinceRefused extends ValidationFailed {
-  constructor() {
-    super([{ parameter: 'since', code: 'choice', detail: 'since cannot be given together with pageCursor.' }]);
-  }
+/** @throws `validation_failed` for a query with both: a cursor is later than `since` */
+export function refuseSinceBesideCursor({ pageCursor, since }: ChangeQueryDto): void {
+  if (pageCursor === undefined || since === undefined) return;
+  const detail = 'since cannot be given together with pageCursor.';
+  throw new ValidationFailed([{ parameter: 'since', code: 'choice', detail }]);
 }
