@@ -145,6 +145,25 @@ describe('An archive of audit events', () => {
     expect(changes.map(({ sequence }) => sequence)).toEqual([301]);
   });
 
+  it('ends no cursor that waits for a later time, until events from that time on are archived', async () => {
+    const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
+    const published = new PublishedEventsTypeorm(setting.api, treeHashes);
+    const sealed = async (number: number): Promise<void> => {
+      await setting.record(workspace, 2);
+      await setting.seal(workspace, day(number).getTime());
+    };
+    await sealed(1);
+    const waiting = await published.read(workspace, {}, { kind: 'since', since: day(10) }, 100);
+    for (const number of [2, 11, 12]) await sealed(number);
+    const goOn = () => published.read(workspace, {}, { kind: 'position', position: waiting.position }, 100);
+
+    expect(await archive(setting.archive(), day(3))).toMatchObject({ last: 4 });
+    expect((await goOn()).changes.map(({ sequence }) => sequence)).toEqual(from(5, 8));
+
+    expect(await archive(setting.archive(), day(12))).toMatchObject({ last: 6 });
+    await expect(goOn()).rejects.toMatchObject({ code: 'cursor_expired', faults: [{ code: 'purged' }] });
+  });
+
   it('loses nothing when many run at once', async () => {
     await seals(50, 50, 50, 50, 1);
 
