@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Database } from '#libs/platform/database';
 import { arrangeEveryResource, type EveryResource } from '../contract/every-resource';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { Downloads } from '../../libs/console/src/http/downloads';
 import { POSTURES } from '../../libs/computers/src/domain/posture';
 import { FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { createTestDatabase } from '../support/test-database';
@@ -430,6 +434,25 @@ describe('The pages of the console', () => {
       } finally {
         holder.release(true);
       }
+    });
+
+    it('leave no event in a workspace that was deleted meanwhile', async () => {
+      const gone = await console.aWorkspace();
+      const person = await console.signIn(gone.slug, 'viewer');
+      const downloads = console.app.get(Downloads) as unknown as { record: (...values: unknown[]) => Promise<void> };
+      const record = downloads.record.bind(downloads);
+      const directory = mkdtempSync(join(tmpdir(), 'compliance-audit-'));
+      const recorded = jest.spyOn(downloads, 'record').mockImplementationOnce(async (...values) => {
+        await console.admin('workspaces', 'delete', gone.slug, '--archive', directory, '--yes');
+        await record(...values);
+      });
+
+      expect((await person.get('/inventory/download')).status).toBe(200);
+
+      expect(recorded).toHaveBeenCalled();
+      rmSync(directory, { recursive: true });
+      const left = await console.database.admin.query('SELECT FROM audit_event WHERE workspace_id = $1', [gone.id]);
+      expect(left.rowCount).toBe(0);
     });
 
     it('are four a minute for each person', async () => {

@@ -76,9 +76,12 @@ export class Downloads {
       requestId,
       changes: { rows: { old: null, new: rows } },
     };
-    await this.database.inTenant({ workspaceId }, (manager) =>
-      this.audit.asPerson(personId).record(workspaceId, act, (text, values) => manager.query(text, values)),
-    );
+    await this.database.inTenant({ workspaceId }, async (manager) => {
+      // It may have been deleted meanwhile, with its audit.
+      const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
+      if (isThere.length === 0) return;
+      await this.audit.asPerson(personId).record(workspaceId, act, (text, values) => manager.query(text, values));
+    });
   }
 }
 
