@@ -13,7 +13,7 @@ import { demandProgram, searchPath } from '../support/programs.cjs';
 import { type TestApp, startApp } from '../support/start-app';
 
 const [program] = examplesOf('verify-the-audit.md').filter(({ name }) => name === 'verify');
-const LONGEST_PROGRAM = 60;
+const LONGEST_PROGRAM = 66;
 
 describe("The auditor's program in the documentation", () => {
   let app: TestApp;
@@ -106,6 +106,32 @@ describe("The auditor's program in the documentation", () => {
     expect(await verify()).toMatch(/^8 events/);
 
     expect(keysKept()).toEqual([{ kty: 'OKP', x: 'A'.repeat(43) }, ...now]);
+  });
+
+  it.each([
+    ['— a', 'two words'],
+    ['— api.example.test !!!', 'no base64'],
+    ['- api.example.test AAAAAAAA', 'another dash'],
+    ['— api.example.test AAAA', 'too few bytes'],
+    ['— ORIGIN AAAAAAAA', 'too few bytes of its own'],
+    ['', 'nothing'],
+  ])('names the malformed signature line %j of a checkpoint: %s', async (line) => {
+    await verify();
+    const kept = JSON.parse(readFileSync(keptFile(), 'utf8')) as { keys: unknown[]; note: string };
+    const note = `${kept.note}${line.replace('ORIGIN', kept.note.split('\n')[0] ?? '')}\n`;
+    writeFileSync(keptFile(), JSON.stringify({ ...kept, note }));
+
+    expect(await verify()).toBe('Line 6 of the checkpoint is malformed.\n');
+    expect(await verify(token, 'python3 verify.py; echo $?')).toBe('1\n');
+  });
+
+  it('ignores signatures of others beside its own', async () => {
+    await verify();
+    const kept = JSON.parse(readFileSync(keptFile(), 'utf8')) as { note: string };
+    const other = `— witness.example ${Buffer.alloc(76, 7).toString('base64')}`;
+    writeFileSync(keptFile(), JSON.stringify({ ...kept, note: `${kept.note}${other}\n` }));
+
+    expect(await verify()).toMatch(/^8 events/);
   });
 
   it('keeps the old checkpoint when there is no room for the new one', async () => {
