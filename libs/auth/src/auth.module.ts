@@ -35,7 +35,8 @@ import { clientSecrets, grantCache, issuerKeys } from './auth-operator.module';
       provide: ClientAssertions,
       useFactory: (settings: Settings, clock: Clock, metrics: Metrics) => {
         const assertions = new ClientAssertionsJwt(settings, clock);
-        const help = 'Tokens of trusted issuers that were refused because their kid is not in the stored key set.';
+        const help =
+          'Tokens that name a trusted issuer and were refused because their kid is not in its stored key set.';
         const read = () => [{ labels: {}, value: assertions.unknownKeyIds }];
         metrics.counts({ name: 'compliance_unknown_key_ids_total', help }, read);
         return assertions;

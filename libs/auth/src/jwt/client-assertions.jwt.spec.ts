@@ -237,6 +237,21 @@ describe('A check of assertions', () => {
     await assertions.checkWorkload(token, workload(key, { keys: [] }));
     expect(assertions.unknownKeyIds).toBe(1);
   });
+
+  it.each([
+    ['without a kid', { kid: undefined }],
+    ['without a signature', { alg: 'none' }],
+    ['of another type', { typ: 'at+jwt' }],
+    ['with a critical extension', { crit: ['b64'], b64: true }],
+  ])('does not count a token %s as one with an unknown key id', async (_, header) => {
+    const { privateKey, key } = await aKey('k');
+    const fresh = aCheck(false);
+
+    const token = signAny({ alg: 'ES256', kid: 'k', ...header }, { iss: ISSUER, sub: 's' }, privateKey);
+    await fresh.checkWorkload(token, workload(key, { keys: [] }));
+
+    expect(fresh.unknownKeyIds).toBe(0);
+  });
 });
 
 describe('A public key of a client', () => {

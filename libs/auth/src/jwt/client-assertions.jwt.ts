@@ -22,6 +22,8 @@ const KEYS_TO_TRY = 3;
 /** The `typ` of an assertion that names the issuer alone as its audience (RFC 10070, the update of RFC 7523). */
 const CLIENT_AUTHENTICATION = 'client-authentication+jwt';
 
+const NO_KEY_FITS = 'no key fits';
+
 type Header = NonNullable<ReturnType<typeof unverifiedHeader>>;
 
 /** What a token must be, whoever signs it. */
@@ -34,7 +36,7 @@ interface Rules {
 /** Each check names its source. RFC 8725 is the best current practice for JWTs. */
 @Injectable()
 export class ClientAssertionsJwt extends ClientAssertions {
-  /** Tokens of trusted issuers by a key that is not in the stored set. */
+  /** Tokens that name a trusted issuer, and a `kid` that is not in its stored set. */
   unknownKeyIds = 0;
   private decoys: ReturnType<typeof makeDecoys> | undefined;
 
@@ -68,13 +70,16 @@ export class ClientAssertionsJwt extends ClientAssertions {
     const { baseUrl, production } = this.settings;
     const usable = trusts.filter(({ insecure }) => !(insecure && production));
     const keys = new Map(usable.flatMap((trust) => trust.keys.map((key) => [identityOf(key), key])));
-    if (usable.length > 0 && keys.size === 0) this.unknownKeyIds += 1;
     const verified = await this.verify(token, [...keys.values()], {
       types: ['jwt'],
       longestSeconds: LONGEST_WORKLOAD_LIFE_SECONDS,
       claims: { issuer, requiredClaims: ['exp', 'sub'] },
     });
-    if ('fault' in verified) return verified;
+    if ('fault' in verified) {
+      const namesKey = unverifiedHeader(token)?.['kid'] !== undefined;
+      if (usable.length > 0 && namesKey && verified.fault === NO_KEY_FITS) this.unknownKeyIds += 1;
+      return verified;
+    }
     const { key, claims } = verified;
     if (sameAddress(issuer, baseUrl)) return { fault: 'our own token' };
     const sub: unknown = claims.sub;
@@ -96,7 +101,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
     const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
     if (fitting.length === 0 || fitting.length > KEYS_TO_TRY) {
       await this.tryDecoy(token, header['alg'], rules);
-      return { fault: fault ?? (fitting.length === 0 ? 'no key fits' : 'too many keys fit') };
+      return { fault: fault ?? (fitting.length === 0 ? NO_KEY_FITS : 'too many keys fit') };
     }
     let refused = '';
     for (const key of fitting) {
