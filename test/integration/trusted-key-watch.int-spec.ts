@@ -38,4 +38,26 @@ describe('The ages of key sets of trusted issuers', () => {
     expect(days('given').map(Math.floor)).toEqual([90]);
     expect(Math.max(...days('fetched'))).toBeGreaterThan(1);
   });
+
+  it('do not keep the process from ending, however slow an issuer is', async () => {
+    const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    await app.database.admin.query(
+      `INSERT INTO application_trust (workspace_id, client_id, issuer, subject)
+       SELECT workspace_id, client_id, 'https://slow.example', 's' FROM application WHERE client_id = $1`,
+      [clientId],
+    );
+
+    await asApi(app, async (database) => {
+      let asked: () => void = () => undefined;
+      const isAsked = new Promise<void>((resolve) => (asked = resolve));
+      const slow = { fetch: () => new Promise<never>(() => asked()) };
+      const watch = new TrustedKeyWatch(database, slow, new Metrics());
+      const round = watch.round();
+      await isAsked;
+
+      await watch.beforeApplicationShutdown();
+
+      await round;
+    });
+  });
 });

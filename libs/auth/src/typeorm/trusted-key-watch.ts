@@ -35,6 +35,8 @@ const AGES = prepared(
  */
 @Injectable()
 export class TrustedKeyWatch extends RepeatedWork {
+  /** Ends the wait for issuers. */
+  private abandon: () => void = () => undefined;
   private ages: readonly { readonly labels: Readonly<Record<string, string>>; readonly since: number }[] = [];
 
   constructor(
@@ -63,16 +65,26 @@ export class TrustedKeyWatch extends RepeatedWork {
     }));
   }
 
+  /** Does not wait for slow issuers, which would keep the process from ending in time. */
+  override async beforeApplicationShutdown(): Promise<void> {
+    this.abandon();
+    await super.beforeApplicationShutdown();
+  }
+
   /** Returns how many issuers were asked. */
   private async fetchNext(): Promise<number> {
+    const stopped = new Promise<null>((resolve) => (this.abandon = () => resolve(null)));
     const [rows = []] = await this.database.run({ outsideTenants: true }, [bind(CLAIM, [String(AT_ONCE)])]);
     await Promise.all(
       rows.map(async ([source, ids, claimedAt]) => {
         const issuer = JSON.parse(text(source)) as TrustedIssuer;
-        const fetched = await this.issuers.fetch(issuer).then(
+        const answered = this.issuers.fetch(issuer).then(
           (keys) => [JSON.stringify(keys), ''],
           (error: Error) => ['', this.reasonOf(error, issuer)],
         );
+        const fetched = await Promise.race([answered, stopped]);
+        // Another instance asks again when the claim has run out.
+        if (fetched === null) return;
         const stored = bind(STORE_KEYS, [text(ids), text(claimedAt), ...fetched]);
         await this.database.run({ outsideTenants: true }, [stored]);
       }),
