@@ -1,4 +1,5 @@
 import type { Scope } from '#libs/kernel';
+import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
 import type { ApiClient } from '../support/api-client';
 import { decodeJwt } from '../support/jwt';
 import { type TestOperator, openOperator } from '../support/operator';
@@ -55,6 +56,17 @@ describe.each([
     const { body } = await client.get<{ limits: Record<string, { remaining: number }> }>(PATH);
     return Object.fromEntries(Object.entries(body.limits).map(([name, limit]) => [name, limit.remaining]));
   };
+
+  it('returns 401 with a challenge when the application is deleted meanwhile', async () => {
+    const application = await app.arrange.anApplication(workspace);
+    const token = await tokenOf(application);
+    jest.spyOn(GrantRepositoryTypeorm.prototype, 'findWithWorkspace').mockResolvedValueOnce(null);
+
+    const response = await app.client(token).get(PATH);
+
+    expect([response.status, response.body]).toMatchObject([401, { code: 'token_invalid' }]);
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer .*error="invalid_token"/);
+  });
 
   it('returns workspace, application, token, granted scopes and limits', async () => {
     const application = await app.arrange.anApplication(workspace, ['inventory:read', 'inventory:write']);

@@ -7,7 +7,7 @@ import { accessOf } from '#libs/platform/http';
 import type { Request, Response } from 'express';
 import { AccessTokensService, type AuthenticatedApplication } from '../application/access-tokens.service';
 import { TokenInvalid, TokenMissing } from '../domain/authentication-errors';
-import { bearerChallenge } from './bearer-challenge';
+import { challengeOf } from './bearer-challenge';
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
@@ -57,15 +57,10 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
     try {
       return await this.tokens.authenticateAndCharge(bearerToken(request), rateClassOf(request.method));
     } catch (error) {
-      if (error instanceof DomainError) response.setHeader('WWW-Authenticate', this.challenge(error));
+      if (error instanceof DomainError)
+        response.setHeader('WWW-Authenticate', challengeOf(this.settings.baseUrl, error));
       throw error;
     }
-  }
-
-  private challenge(refusal: DomainError): string {
-    const { baseUrl } = this.settings;
-    if (refusal instanceof TokenMissing) return bearerChallenge(baseUrl);
-    return bearerChallenge(baseUrl, { error: 'invalid_token', error_description: refusal.detail });
   }
 
   /** Charges the request separately when the grant was not cached and Postgres identified the caller. */

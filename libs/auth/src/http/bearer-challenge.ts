@@ -1,3 +1,6 @@
+import type { DomainError } from '#libs/kernel';
+import { TokenMissing } from '../domain/authentication-errors';
+
 export const PROTECTED_RESOURCE_PATH = '.well-known/oauth-protected-resource';
 
 /**
@@ -11,4 +14,10 @@ export function bearerChallenge(baseUrl: string, parameters: Readonly<Record<str
   return `Bearer ${Object.entries(all)
     .map(([name, value]) => `${name}="${value}"`)
     .join(', ')}`;
+}
+
+/** Builds the challenge of a 401. */
+export function challengeOf(baseUrl: string, refusal: DomainError): string {
+  if (refusal instanceof TokenMissing) return bearerChallenge(baseUrl);
+  return bearerChallenge(baseUrl, { error: 'invalid_token', error_description: refusal.detail });
 }

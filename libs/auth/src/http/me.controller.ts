@@ -1,14 +1,16 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RATE_CLASSES } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import { AnyToken, type Caller, CurrentCaller } from '#libs/platform/http';
 import { NoQueryDto } from '#libs/platform/input';
 import { ApiSuccess, ApiAnyTokenProblems } from '#libs/platform/openapi';
-import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
+import { TokenBuckets, bucketSizeOf, clearRateLimitHeaders, limitOf } from '#libs/platform/throttling';
+import type { Response } from 'express';
 import { TokenInvalid } from '../domain/authentication-errors';
 import type { Grant } from '../domain/grant';
 import { GrantRepository } from '../domain/grant-repository.port';
+import { challengeOf } from './bearer-challenge';
 import { type LimitsDto, ME_EXAMPLES, MeDto } from './me.dto';
 
 @ApiTags('Authentication')
@@ -30,9 +32,18 @@ export class MeController {
   })
   @ApiSuccess(MeDto, { description: 'The application of the token.', examples: ME_EXAMPLES })
   @ApiAnyTokenProblems('validation_failed')
-  async get(@CurrentCaller() caller: Caller, @Query() _query: NoQueryDto): Promise<MeDto> {
+  async get(
+    @CurrentCaller() caller: Caller,
+    @Query() _query: NoQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<MeDto> {
     const application = await this.grants.findWithWorkspace(caller.workspaceId, caller.clientId);
-    if (!application) throw new TokenInvalid();
+    if (!application) {
+      const deleted = new TokenInvalid();
+      clearRateLimitHeaders(response);
+      response.setHeader('WWW-Authenticate', challengeOf(this.settings.baseUrl, deleted));
+      throw deleted;
+    }
     return {
       workspace: { id: application.workspaceId, slug: application.workspaceSlug },
       application: { id: application.id, clientId: application.clientId, name: application.name },
