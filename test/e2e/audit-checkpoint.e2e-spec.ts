@@ -54,6 +54,21 @@ describe('GET /v1/audit-events/checkpoint', () => {
     expect([status, body['code']]).toEqual([403, 'validation_failed']);
   });
 
+  it('returns 503 in the time of a read while Postgres is slow', async () => {
+    const client = await app.arrange.aClient(await app.arrange.aWorkspace(), ['audit:read']);
+    await client.get(PATH);
+    const { admin } = app.database;
+    await admin.query('BEGIN; LOCK TABLE audit_checkpoint IN ACCESS EXCLUSIVE MODE');
+    try {
+      const begun = performance.now();
+      const { status } = await client.get(PATH);
+      expect(status).toBe(503);
+      expect(performance.now() - begun).toBeLessThan(4_000);
+    } finally {
+      await admin.query('ROLLBACK');
+    }
+  });
+
   it('returns 503 until there is a key, and when the tree was altered', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     await putKey(TOKEN_KEYS, directory);

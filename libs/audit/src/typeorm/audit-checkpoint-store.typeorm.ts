@@ -48,7 +48,7 @@ export class AuditCheckpointStoreTypeorm extends AuditCheckpointStore {
   }
 
   async newest(workspaceId: WorkspaceId): Promise<AuditCheckpoint | null> {
-    const [[row] = []] = await this.database.run({ workspaceId }, [bind(FIND_NEWEST, [workspaceId])]);
+    const [[row] = []] = await this.database.read({ workspaceId }, [bind(FIND_NEWEST, [workspaceId])]);
     if (!row) return null;
     const [workspace_id, size, recorded_at, last_event, is_floor, mac, roots] = row as string[];
     return toCheckpoint({ workspace_id, size, recorded_at, last_event, is_floor, mac, roots } as CheckpointColumns);
