@@ -125,6 +125,14 @@ describe('Idempotency-Key', () => {
       expect([again.status, isReplay(again)]).toEqual([200, true]);
     });
 
+    it('ignores the case of the id', async () => {
+      const id = await anAsset();
+      const same = key();
+      await client.patch(path(id), { description: 'a' }, same);
+      const again = await client.patch(path(id.toUpperCase()), { description: 'a' }, same);
+      expect([again.status, isReplay(again)]).toEqual([200, true]);
+    });
+
     it('replays the original after the asset was changed, hidden or lost its owner', async () => {
       const id = await anAsset();
       const same = key();
