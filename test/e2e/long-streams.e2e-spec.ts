@@ -90,6 +90,7 @@ describe('A long stream', () => {
   it.each([
     [ASSETS, 'computers:read'],
     [COMPUTERS, 'inventory:read'],
+    [`${COMPUTERS}?expand=owner`, 'computers:read'],
   ] as const)('of %s is cut soon after its application kept only %s', async (path, kept) => {
     const requestId = await open(path);
 

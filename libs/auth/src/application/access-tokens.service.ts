@@ -108,14 +108,13 @@ export class AccessTokensService {
   }
 
   /**
-   * Whether the application of an accepted token may still use this scope, or may do anything at all when it is null. A
-   * token that expired or was replaced by a newer one does not matter; one that an operator ended does.
+   * The scopes that an accepted token still opens, or null when it opens nothing any more. A token that expired or was
+   * replaced by a newer one opens them still; one that an operator ended does not.
    */
-  async isStillGranted(claims: AccessTokenClaims, scope: string | null): Promise<boolean> {
-    if (!this.signer.isKeyAccepted(claims.keyId)) return false;
+  async scopesLeft(claims: AccessTokenClaims): Promise<string[] | null> {
+    if (!this.signer.isKeyAccepted(claims.keyId)) return null;
     const grant = await this.stored.findUnlessEnded(claims.clientId, claims.generation);
-    if (!grant) return false;
-    return scope === null || covers(coveredByBoth(claims.scopes, grant.scopes), scope);
+    return grant && coveredByBoth(claims.scopes, grant.scopes);
   }
 
   /** From now on the client's reads see everything that is committed by now, for a while, as after a write. */

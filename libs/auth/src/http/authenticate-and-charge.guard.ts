@@ -8,6 +8,7 @@ import type { Request, Response } from 'express';
 import { AccessTokensService, type AuthenticatedApplication } from '../application/access-tokens.service';
 import { TokenInvalid, TokenMissing } from '../domain/authentication-errors';
 import { challengeOf } from './bearer-challenge';
+import { missingScope } from './scope.guard';
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
@@ -40,9 +41,9 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
       token: claims,
       freshness,
       readNewest: () => this.tokens.readNewest(grant.clientId),
-      mayGoOn: () => {
-        const access = accessOf(this.reflector, context);
-        return this.tokens.isStillGranted(claims, access.kind === 'scope' ? access.scope : null);
+      mayGoOn: async () => {
+        const left = await this.tokens.scopesLeft(claims);
+        return left !== null && missingScope(accessOf(this.reflector, context), left, request) === undefined;
       },
     };
     const own = grant.limits[rateClass];

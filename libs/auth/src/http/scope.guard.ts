@@ -21,7 +21,6 @@ export class ScopeGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const { caller } = request.context;
     if (!caller) throw new TokenMissing();
-    if (access.kind === 'token') return true;
     const missing = missingScope(access, caller.scopes, request);
     if (missing === undefined) return true;
     context
@@ -36,11 +35,9 @@ export class ScopeGuard implements CanActivate {
 }
 
 /** The scope that the request lacks. The query is read last, because a malformed one throws. */
-function missingScope(
-  { scope, toExpand }: RouteAccess & { readonly kind: 'scope' },
-  held: readonly string[],
-  request: Request,
-): string | undefined {
+export function missingScope(access: RouteAccess, held: readonly string[], request: Request): string | undefined {
+  if (access.kind !== 'scope') return undefined;
+  const { scope, toExpand } = access;
   if (!covers(held, scope)) return scope;
   const isRefused = toExpand !== undefined && !covers(held, toExpand) && 'expand' in request.query;
   return isRefused ? toExpand : undefined;
