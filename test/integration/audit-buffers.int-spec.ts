@@ -124,6 +124,31 @@ describe('A page of a large audit', () => {
     const plans = await plansOf(() => published.oldestWaiting(workspace));
     expect(plans.reduce((sum, plan) => sum + buffersOf(plan), 0)).toBeLessThanOrEqual(20);
   });
+
+  it('reads few large events beyond those it shows', async () => {
+    await setting.database.admin.query(
+      `INSERT INTO audit_event (workspace_id, id, occurred_at, asset_id, client_id, request_id, changes, mac, sequence)
+       SELECT $1, gen_random_uuid(), timestamptz '2026-03-01', $2, 'ci', 'req',
+              jsonb_build_object('description', jsonb_build_object('new', repeat('x', 200000))), sha256(''), $3::int + n
+         FROM generate_series(1, 128) AS n`,
+      [workspace, ASSET, EVENTS],
+    );
+    await setting.database.admin.query(
+      `INSERT INTO audit_checkpoint (workspace_id, size, roots, last_event, recorded_at, is_floor, mac)
+       SELECT $1, sequence, ARRAY[mac], id, occurred_at, false, mac FROM audit_event
+        WHERE workspace_id = $1 AND sequence = $2`,
+      [workspace, EVENTS + 128],
+    );
+    const start = await behind(EVENTS);
+    let shown = 0;
+
+    const plans = await plansOf(async () => {
+      shown = (await published.read(workspace, {}, start, PAGE)).changes.length;
+    });
+
+    expect(shown).toBe(10);
+    expect(plans.reduce((sum, plan) => sum + plan['Actual Rows'], 0)).toBeLessThanOrEqual(3 * shown);
+  });
 });
 
 const asText = (value: unknown): string | null => {

@@ -30,8 +30,12 @@ const IS_UPDATE = 'event.action IS NULL';
 const MOST_EXAMINED = 1_000;
 
 const MAX_PAGE_BYTES = 2_000_000;
-/** Events of one statement. The page ends with the event that reaches its bytes, and drops the others. */
-const PORTION = 128;
+/**
+ * Events of the first statement, and the most of one. Each reads twice as many as the one before. The page ends with the
+ * event that reaches its bytes, and drops the others of its statement.
+ */
+const FIRST_PORTION = 8;
+const LARGEST_PORTION = 128;
 
 interface Read {
   readonly event: PublishedEvent;
@@ -203,9 +207,9 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     mostBytes: number,
   ): Promise<{ readonly read: readonly Read[]; readonly isCut: boolean }> {
     const read: Read[] = [];
-    let bytes = 0;
+    let [bytes, portionSize] = [0, FIRST_PORTION];
     for (let after = wanted.after; read.length < limit;) {
-      const size = Math.min(PORTION, limit - read.length);
+      const size = Math.min(portionSize, limit - read.length);
       const portion = await this.next(manager, workspaceId, { ...wanted, after }, size);
       for (const one of portion) {
         if (bytes >= mostBytes) return { read, isCut: true };
@@ -214,6 +218,7 @@ export class PublishedEventsTypeorm extends PublishedEvents {
         after = one.position.sequence;
       }
       if (portion.length < size) break;
+      portionSize = Math.min(2 * portionSize, LARGEST_PORTION);
     }
     return { read, isCut: false };
   }
