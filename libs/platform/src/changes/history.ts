@@ -46,11 +46,12 @@ export class History {
     scope: ReadScope,
     { entries: { statement, toItem } }: HistoryStatements<Item>,
     id: AssetId,
-    { size, after }: PageRequest,
+    { size, after, mostBytes = Infinity }: PageRequest,
   ): Promise<Page<HistoryEntry<Item>> | null> {
     const [version = '', change = ''] = after?.split(' ') ?? [];
     const values = [scope.workspaceId, id, String(size + 1), version || null, change || null];
-    const [rows = []] = await this.database.read(scope, [bind(statement, values)]);
+    const budget = new RowBudget(size + 1, mostBytes);
+    const [rows = []] = await this.database.read(scope, [bind(statement, values, budget)]);
     const read = (row: TextRow, column: (typeof ENTRY_COLUMNS)[number]): string | null =>
       row[statement.itemColumns + ENTRY_COLUMNS.indexOf(column)] ?? null;
     const [first] = rows;
@@ -70,7 +71,9 @@ export class History {
         };
       });
     const withBefore = entries.map((entry, place) => ({ ...entry, before: entries[place + 1]?.item ?? null }));
-    return toPage(withBefore, size, Number(read(first, 'total')), ({ position }) => position);
+    // The last row of a page that was cut is the one before, too.
+    const shown = budget.isCut ? entries.length - 1 : size;
+    return toPage(withBefore, shown, Number(read(first, 'total')), ({ position }) => position);
   }
 
   /**
