@@ -108,13 +108,21 @@ describe('Change feeds after operator commands', () => {
       expect((await page(first.resumeCursor)).results).toHaveLength(50);
     });
 
-    it('keeps a removed employee who still owns an asset', async () => {
+    it('keeps a removed employee who still owns an asset, and cursors from before that removal', async () => {
       const person = await app.arrange.anEmployee(workspace);
       const owned = await app.arrange.anAsset(workspace, { ownerId: person.id });
       await hide(person);
 
-      expect(await purge()).toMatchObject({ purged: 0 });
+      const removed = await app.arrange.anAsset(workspace);
+      await hide(removed);
+      const { resumeCursor } = await page();
+      const gone = await app.arrange.anEmployee(workspace);
+      await app.arrange.anAsset(workspace, { ownerId: gone.id });
+      await hide(gone);
 
+      expect(await purge()).toMatchObject({ purged: 1 });
+
+      expect((await get(resumeCursor)).status).toBe(200);
       expect((await client.get(`/v1/inventory/assets/${owned.id}`)).body).toMatchObject({ ownerId: person.id });
     });
 

@@ -72,16 +72,18 @@ async function purgeBatch(
   if (last === null) return { last, purged: 0 };
   const candidates = [found.map((place) => place.id), [...new Set(found.map((place) => place.change_id))]];
   const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, ...candidates]);
-  const ids = In(locked.map((row) => row.id));
-  if (locked.length > 0) {
+  const purged = new Set(locked.map((row) => row.id));
+  const newest = found.findLast((place) => purged.has(place.id));
+  if (newest) {
+    const ids = In([...purged]);
     await manager.delete(AssetVersionRow, { workspace_id: workspaceId, asset_id: ids });
     await manager.delete(AssetTagRow, { workspace_id: workspaceId, asset_id: ids });
     await manager.delete(ComputerRow, { workspace_id: workspaceId, asset_id: ids });
     await manager.delete(AssetRow, { workspace_id: workspaceId, id: ids });
     await manager.query(
       `UPDATE change_head SET purged_sequence = GREATEST(purged_sequence, $2::bigint) WHERE workspace_id = $1`,
-      [workspaceId, last.sequence],
+      [workspaceId, newest.sequence],
     );
   }
-  return { last, purged: locked.length };
+  return { last, purged: purged.size };
 }
