@@ -127,6 +127,20 @@ describe('Uploads', () => {
     expect([refused.state, imported.state]).toEqual(['refused', 'imported']);
   });
 
+  it('forgets old uploads whose files cannot be removed', async () => {
+    const old = [await begin(1), await begin(2)];
+    imports.forEach(({ end }) => end(REPORT));
+    await settle();
+    rmSync(directory, { recursive: true });
+    writeFileSync(directory, '');
+
+    clock.advance(3_600_000);
+    uploads.expire();
+    rmSync(directory);
+
+    expect(old.map(({ workspaceId: id }) => uploads.of(id))).toEqual([null, null]);
+  });
+
   it('interrupts what is under way when the process stops', async () => {
     const upload = await begin();
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Injectable, type OnModuleInit, ServiceUnavailableException } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit, ServiceUnavailableException } from '@nestjs/common';
 import { jsonLine } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 
@@ -30,6 +30,7 @@ export interface StoredFile {
  */
 @Injectable()
 export class UploadFiles implements OnModuleInit {
+  private readonly logger = new Logger('UploadFiles');
   private readonly directory: string;
 
   constructor({ console: { port } }: Settings) {
@@ -68,9 +69,13 @@ export class UploadFiles implements OnModuleInit {
     rmSync(dirname(path), { recursive: true, force: true });
   }
 
-  /** Removes the file and its failed records. */
+  /** Removes the file and its failed records, at the next start where that fails. No timer or form reader catches errors. */
   remove(path: string): void {
-    rmSync(dirname(dirname(path)), { recursive: true, force: true });
+    try {
+      rmSync(dirname(dirname(path)), { recursive: true, force: true });
+    } catch (error) {
+      this.logger.error({ message: 'upload not removed', error });
+    }
   }
 
   failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
