@@ -85,6 +85,18 @@ describe('contentHash', () => {
     expect(hashOf(reversed)).toBe(hashOf(COMPUTER));
   });
 
+  it('is the same in any order of the tags', () => {
+    const [one, other] = [
+      { key: 'a', value: '1' },
+      { key: 'b', value: '2' },
+    ];
+
+    expect(hashOf({ ...BUCKET, tags: [one, other] })).toBe(hashOf({ ...BUCKET, tags: [other, one] }));
+    expect(hashOf({ ...BUCKET, tags: [one, { ...other, value: '1' }] })).not.toBe(
+      hashOf({ ...BUCKET, tags: [{ ...one, value: '2' }, other] }),
+    );
+  });
+
   it('does not move letters from one member to the next', () => {
     expect(hashOf({ ...BUCKET, accountId: 'xy', region: '' })).not.toBe(
       hashOf({ ...BUCKET, accountId: 'x', region: 'y' }),

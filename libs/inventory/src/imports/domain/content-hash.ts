@@ -15,7 +15,10 @@ export function contentHash(record: ImportRecord): number {
   for (const text of [record.serialNumber, record.operatingSystem, record.osVersion, compliance.agentVersion]) {
     hash = withText(hash, text);
   }
-  for (const { key, value } of record.tags) hash = withText(withText(hash, key), value);
+  // A sum, so that their order does not count.
+  let tags = 0;
+  for (const { key, value } of record.tags) tags = (tags + withText(withText(NULL, key), value)) | 0;
+  hash = mixed(hash, tags);
   hash = withTime(withTime(withText(hash, dataStored.userDataInfo), record.createdAt), record.lastCheckedAt);
   let flags = record.tags.length;
   flags = flags * 3 + code(record.managed);

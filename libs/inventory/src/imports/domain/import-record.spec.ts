@@ -71,8 +71,12 @@ describe('An import record', () => {
     [{ ...COMPUTER, externalId: 'a\u0000' }, 'externalId holds U+0000 or half of a surrogate pair.'],
     [{ ...COMPUTER, name: '\u0000' }, 'name is required.'],
     [{ ...COMPUTER, tags: [{ key: '' }] }, 'tags.0.key is required.'],
-    [{ ...COMPUTER, managed: '' }, 'managed must be true or false.'],
-    [{ ...COMPUTER, lastCheckedAt: '' }, /^lastCheckedAt must be a date-time/],
+    [{ ...COMPUTER, categoryKey: '' }, 'categoryKey is required.'],
+    [{ ...COMPUTER, categoryKey: 'CLOUD', type: '' }, /^type is required for CLOUD/],
+    [{ ...COMPUTER, compliance: '' }, 'compliance must be an object.'],
+    [{ ...COMPUTER, lastCheckedAt: '0001-01-01T25:00:00+01:00' }, /^lastCheckedAt must be a date-time/],
+    [{ ...COMPUTER, lastCheckedAt: '9999-12-31T23:59:59-14:00' }, /^lastCheckedAt must be a date-time/],
+    [{ ...COMPUTER, tags: [{ key: '\u0000' }] }, 'tags.0.key is required.'],
     [{ ...COMPUTER, createdAt: '0000-00-00T00:00:00Z' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '2026-01-02T03:04:05' }, 'createdAt has no offset from UTC, such as Z or +02:00.'],
     [{ ...COMPUTER, createdAt: '2026-01-02 03:04' }, 'createdAt has no offset from UTC, such as Z or +02:00.'],
@@ -121,9 +125,18 @@ describe('An import record', () => {
       });
     });
 
+    it.each(['env\u0000', '\ud800env'])('a key of a tag holds what no store keeps: %j', (key) => {
+      expect(warned({ ...COMPUTER, tags: [{ key }] })).toMatchObject({
+        record: { tags: [{ key: 'env', value: null }] },
+        warnings: ['tags.0.key held U+0000 or half of a surrogate pair, which was removed.'],
+      });
+    });
+
     it.each([
       ['1979-12-31T23:59:59Z', 'lastCheckedAt stands for "never", and was left out.'],
       ['0000-00-00T00:00:00Z', 'lastCheckedAt stands for "never", and was left out.'],
+      ['0001-01-01T00:00:00+01:00', 'lastCheckedAt stands for "never", and was left out.'],
+      ['0001-01-01 00:00:00 +0530', 'lastCheckedAt stands for "never", and was left out.'],
       ['2000-01-01T01:00:00+01:00', 'lastCheckedAt stands for "never", and was left out.'],
       [AHEAD, 'lastCheckedAt is more than 24 hours ahead, and was left out.'],
     ])('lastCheckedAt is %s', (lastCheckedAt, warning) => {
@@ -160,6 +173,18 @@ describe('An import record', () => {
         createdAt: new Date(0),
         lastCheckedAt: new Date(946684800001),
       },
+      warnings: [],
+    });
+  });
+
+  it('does not know what is an empty text', () => {
+    const empty = {
+      ...{ id: '', type: '', visibility: '', classification: '', ownerId: '', createdAt: '', lastCheckedAt: '' },
+      ...{ managed: '', compliance: { screenLockEnabled: '' }, tags: [{ key: 'env', value: '', readOnly: '' }] },
+    };
+
+    expect(parseImportRecord({ ...COMPUTER, ...empty })).toEqual({
+      ...parseImportRecord({ ...COMPUTER, tags: [{ key: 'env', value: '' }] }),
       warnings: [],
     });
   });

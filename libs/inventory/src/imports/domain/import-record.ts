@@ -58,7 +58,7 @@ const DAY_MS = 86_400_000;
 export function parseImportRecord(value: unknown): ParsedRecord {
   const root = RecordReader.of(value);
   if (!root) return { reasons: ['The record is not an object.'], externalId: null };
-  const externalId = root.identifier('externalId', MAX_EXTERNAL_ID_BYTES);
+  const externalId = root.exactText('externalId');
   const categoryKey = root.choice('categoryKey', CATEGORY_KEYS);
   const name = root.text('name', MAX_NAME);
   root.require('externalId', externalId);

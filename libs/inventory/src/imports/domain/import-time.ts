@@ -12,7 +12,7 @@ export const isNever = (time: Date): boolean => time.getTime() < FIRST_POSSIBLE 
 
 /**
  * Reads a date-time as tools write it: `T` or a space, `Z`, `+00`, `+0000` or `+00:00`. Null for any other text. `never`:
- * the year 0. `wall`: it has no offset, and this is what it is in UTC.
+ * the year 0, also by an offset, as in the first moment of .NET. `wall`: it has no offset, and this is what it is in UTC.
  */
 export function parseImportTime(text: string): Date | 'never' | { readonly wall: Date } | null {
   if (NO_YEAR.test(text)) return 'never';
@@ -22,7 +22,10 @@ export function parseImportTime(text: string): Date | 'never' | { readonly wall:
   const [, date, time, utc, hours, minutes = '00'] = DATE_TIME.exec(text) ?? [];
   if (date === undefined || time === undefined) return null;
   if (utc !== undefined) return parseTimestamp(`${date}T${time}Z`);
-  if (hours !== undefined) return parseTimestamp(`${date}T${time}${hours}:${minutes}`);
+  if (hours !== undefined) {
+    const local = `${date}T${time}${hours}:${minutes}`;
+    return parseTimestamp(local) ?? (new Date(local).getUTCFullYear() < 1 ? 'never' : null);
+  }
   const wall = parseTimestamp(`${date}T${time}Z`);
   return wall && { wall };
 }

@@ -13,7 +13,7 @@ interface Findings {
 
 /**
  * Reads the members of one object strictly and collects faults and warnings, up to twenty of each for a record. Absent and
- * null members read as null.
+ * null members read as null, and so does an empty text that stands for something else.
  */
 export class RecordReader {
   private constructor(
@@ -51,7 +51,8 @@ export class RecordReader {
   /** `read` is what was read of the member. */
   require(name: string, read: string | null): void {
     const value = this.members[name];
-    if (value === undefined || value === null || read === '') this.refuse(`${this.path}${name} is required.`);
+    if (value === undefined || value === null || value === '' || read === '')
+      this.refuse(`${this.path}${name} is required.`);
   }
 
   allowOnly(names: ReadonlySet<string>, category: string | null = null): void {
@@ -63,12 +64,19 @@ export class RecordReader {
     }
   }
 
-  /** Reads a text that identifies something, and refuses what {@link text} mends. */
-  identifier(name: string, maxLength: number): string | null {
+  /** Reads a text that counts only as it stands, and refuses what {@link storableText} mends. */
+  exactText(name: string): string | null {
     const value = this.readText(name);
+    if (value !== null && !isStorable(value))
+      this.refuse(`${this.path}${name} holds U+0000 or half of a surrogate pair.`);
+    return value;
+  }
+
+  /** Reads a text that identifies something, and refuses a longer one. */
+  identifier(name: string, maxLength: number): string | null {
+    const value = this.storableText(name);
     if (value === null) return null;
     if (isLongerThan(value, maxLength)) this.refuse(`${this.path}${name} is longer than ${maxLength} characters.`);
-    if (!isStorable(value)) this.refuse(`${this.path}${name} holds U+0000 or half of a surrogate pair.`);
     return value;
   }
 
@@ -160,6 +168,7 @@ export class RecordReader {
   /** A whole number is its digits, if no other number reads the same. */
   private readText(name: string): string | null {
     const value = this.members[name];
+    if (typeof value === 'string') return value;
     if (typeof value !== 'number') return this.read(name, 'string', 'a string') as string | null;
     if (Number.isSafeInteger(value)) return String(value);
     const isExact = !Number.isInteger(value);
@@ -169,7 +178,7 @@ export class RecordReader {
 
   private read(name: string, type: 'string' | 'boolean' | 'object', expected: string): unknown {
     const value = this.members[name];
-    if (value === undefined || value === null) return null;
+    if (value === undefined || value === null || (value === '' && type !== 'object')) return null;
     if (typeof value === type && !Array.isArray(value)) return value;
     this.refuse(`${this.path}${name} must be ${expected}.`);
     return null;

@@ -16,6 +16,8 @@ describe('$time', () => {
     ['2026-01-02T03:04:05Z', 'Europe/Berlin', '2026-01-02T03:04:05.000Z'],
     ['0001-01-01T00:00:00Z', undefined, undefined],
     ['0000-00-00 00:00:00', undefined, undefined],
+    ['0001-01-01T00:00:00+01:00', undefined, undefined],
+    ['0001-01-01T00:00:00', 'Europe/Berlin', undefined],
     ['1979-12-31T23:59:59Z', undefined, undefined],
     ['2000-01-01T00:00:00Z', undefined, undefined],
     ['', undefined, undefined],
