@@ -2,8 +2,9 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
 import { type Example, examplesOf } from '../support/doc-examples';
@@ -156,6 +157,26 @@ describe('npm start', () => {
     expect(credentials().client_id).not.toBe(before.client_id);
     expect(await paste(pastedLines(running.stdout))).toContain('"results"');
     expect((await stopped(running, 'SIGTERM')).exitCode).toBe(0);
+    await nothingRuns();
+  });
+
+  it('stops on Ctrl-C while the console does not respond', async () => {
+    // A database that accepts connections and stays silent.
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const file = join(directory, 'console-database');
+    writeFileSync(file, `postgres://c:p@127.0.0.1:${(silent.address() as AddressInfo).port}/x`, { mode: 0o600 });
+    try {
+      const running = start({ CONSOLE_DATABASE_URL_FILE: file, CONSOLE_PORT: String(await freePort()) });
+      while (!(await responses())) await delay(50);
+
+      await running.signal('SIGINT');
+      const finished = await Promise.race([running.finished, delay(30_000, null, { ref: false })]);
+
+      expect(finished).toMatchObject({ exitCode: 0, stdout: expect.not.stringContaining('Ready') as string });
+    } finally {
+      silent.close();
+    }
     await nothingRuns();
   });
 

@@ -56,13 +56,14 @@ async function run(api: ServedApi, localConsole: LocalConsole, stop: StopRequest
     ...(process.env['DATABASE_URL_FILE'] ? {} : { DATABASE_URL: connection.databaseUrl }),
   });
   const origin = originOf(settings.host, settings.port);
-  const serving = await Promise.race([api.responses(origin), stop.asked.then(() => 'stopping' as const)]);
-  if (serving === true) {
+  const ended = Promise.race([stop.asked, api.gone]);
+  const ready = await Promise.race([Promise.all([consoleAddress, api.responses(origin)]), ended]);
+  if (ready?.[1]) {
     const credentialsFile = credentialsFileOf(settings);
     const { explorer } = credentials;
-    const addresses = { baseUrl: settings.baseUrl, origin, console: await consoleAddress };
+    const addresses = { baseUrl: settings.baseUrl, origin, console: ready[0] };
     say(banner({ ...addresses, client: credentials, explorer, credentialsFile }));
-    await Promise.race([stop.asked, api.gone]);
+    await ended;
   }
   if (stop.isAsked) return 0;
   process.stderr.write('The API ended by itself; everything is stopped.\n');
