@@ -73,8 +73,21 @@ describe('npm run dev', () => {
     await saidTimes('Reloaded in', 2);
     expect(await status()).toBe('ok');
 
+    save(before.replace('return {', "if (_query) throw new Error('thrown at work');\n    return {"));
+    await saidTimes('/v1/health responds with 500', 1);
+    save(
+      before.replace(
+        'get(@Query() _query: NoQueryDto): HealthDto {',
+        '$& return new Promise(() => undefined) as never;',
+      ),
+    );
+    await saidTimes('Reloading…', 5);
+    save(before);
+    await saidTimes('Reloaded in', 4);
+    expect(await status()).toBe('ok');
+
     appendFileSync(join(copy, 'docs/errors.md'), '\nOwls hoot.\n');
-    await saidTimes('Reloaded in', 3);
+    await saidTimes('Reloaded in', 5);
     for (const path of ['guides/errors', 'guides-index.json']) {
       expect([path, await (await fetch(`${origin}/docs/${path}`)).text()]).toEqual([
         path,

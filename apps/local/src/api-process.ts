@@ -42,11 +42,11 @@ export class ApiProcess implements ServedApi {
   }
 
   async responses(origin: string): Promise<boolean> {
+    const url = `${origin}${LIVE_PATHS[this.program]}`;
     while (!this.isGone) {
-      const url = `${origin}${LIVE_PATHS[this.program]}`;
-      const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
-      await response?.body?.cancel();
-      if (response !== null && response.status < 500) return true;
+      const status = await statusOf(url).catch(() => null);
+      if (status !== null && status >= 500) process.stdout.write(`${url} responds with ${status}.\n`);
+      if (status !== null) return true;
       await Promise.race([delay(20), this.gone]);
     }
     return false;
@@ -59,4 +59,10 @@ export class ApiProcess implements ServedApi {
     await this.gone;
     clearTimeout(late);
   }
+}
+
+async function statusOf(url: string): Promise<number> {
+  const { status, body } = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+  await body?.cancel();
+  return status;
 }

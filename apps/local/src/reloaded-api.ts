@@ -80,8 +80,10 @@ export class ReloadedApi implements ServedApi {
     this.isReplacing = false;
     if (this.isStopped) return;
     this.child = this.start();
-    if (this.origin !== null && (await this.child.responses(this.origin))) {
-      say(`Reloaded in ${((performance.now() - since) / 1000).toFixed(1)} s.`);
-    }
+    if (this.origin === null) return;
+    // The next reload does not wait for a process that never responds.
+    void this.child.responses(this.origin).then((responds) => {
+      if (responds) say(`Reloaded in ${((performance.now() - since) / 1000).toFixed(1)} s.`);
+    });
   }
 }
