@@ -37,6 +37,18 @@ describe('Tag keys', () => {
     expect((await keys.list(theirs)).map(({ key }) => key)).toEqual(['b']);
   });
 
+  it('leave one event where two commands delete the same key at once', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    await app.arrange.aTagKey(workspace, 'env');
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
+
+    const deletions = [1, 2].map(() => keys.delete(workspaceId(workspace), 'env', () => undefined));
+
+    expect(await Promise.all(deletions)).toEqual([{ assets: 0 }, { assets: 0 }]);
+    const recorded = `SELECT FROM audit_event WHERE workspace_id = $1 AND action = 'tag_key.deleted'`;
+    expect((await app.database.admin.query(recorded, [workspace])).rowCount).toBe(1);
+  });
+
   it('are removed even from an asset that got the key just before its deletion completed', async () => {
     const workspace = await app.arrange.aWorkspace();
     await app.arrange.aTagKey(workspace, 'env');

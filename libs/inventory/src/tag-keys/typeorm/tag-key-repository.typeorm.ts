@@ -108,7 +108,9 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
         return batch.assets;
       }
       // Fails when an asset received the key meanwhile. The repeat finds that asset.
-      await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
+      const { affected } = await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
+      // Another command deleted it meanwhile, and recorded that.
+      if (!affected) return null;
       await manager.delete(TagCountRow, { workspace_id: workspaceId, tag_key_id: id });
       await this.record(manager, workspaceId, 'tag_key.deleted', key);
       return null;
