@@ -83,9 +83,17 @@ describe('Cursors', () => {
     expect(opened).toEqual({ after: '1', ...held });
   });
 
-  it('keep a filter of sixty bytes, and give up a longer one', () => {
+  it.each([
+    ['x', 60],
+    ['é', 30],
+    ['💥', 15],
+  ])('keep a filter of sixty bytes of %s, and give up a longer one', (character, count) => {
     const cursors = cursorsOf(newKey());
-    const filters = { kept: 'x'.repeat(58), long: 'y'.repeat(59), huge: 'z'.repeat(800) };
+    const filters = {
+      kept: character.repeat(count),
+      long: character.repeat(count + 1),
+      huge: character.repeat(800),
+    };
     const opened = cursors.open(HERE, 'assets', cursors.issue(HERE, 'assets', { after: '1', filters }));
     expect(opened).toEqual({
       after: '1',

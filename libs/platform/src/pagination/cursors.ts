@@ -20,8 +20,9 @@ const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
 /** So that a cursor has at most `CURSOR.maxLength` characters. */
 const MAX_CONTENT_BYTES = 700;
-/** Values of more bytes than this give way to their digests when the content is too long. */
+/** Values of more bytes than this, as JSON, give way to their digests when the content is too long. */
 const LONG_BYTES = 60;
+const QUOTES = 2;
 
 /** The cursor was altered, or belongs to another workspace, list or set of filters. */
 export class CursorInvalid extends DomainError {
@@ -80,7 +81,8 @@ function textOf({ after, filters }: CursorContent): string {
   const whole = JSON.stringify([after, filters]);
   if (Buffer.byteLength(whole) <= MAX_CONTENT_BYTES) return whole;
   const entries = Object.entries(filters);
-  const isLong = ([, value]: [string, string]): boolean => Buffer.byteLength(JSON.stringify(value)) > LONG_BYTES;
+  const isLong = ([, value]: [string, string]): boolean =>
+    Buffer.byteLength(JSON.stringify(value)) > LONG_BYTES + QUOTES;
   const digests = entries.filter(isLong).map(([name, value]) => [name, digestOf(value)]);
   const kept = entries.filter((entry) => !isLong(entry));
   return JSON.stringify([after, Object.fromEntries(kept), Object.fromEntries(digests)]);
