@@ -238,4 +238,16 @@ describe('An import record', () => {
     const parsed = parseImportRecord({ ...COMPUTER, managed: 'True', compliance: { screenLockEnabled: 'FALSE' } });
     expect(parsed).toMatchObject({ record: { managed: true, compliance: { screenLockEnabled: false } } });
   });
+
+  it('warns of a tag key with two values, of which the last one counts', () => {
+    const tagged = (...values: (string | null)[]) =>
+      parseImportRecord({ ...COMPUTER, tags: values.map((value) => ({ key: 'env', value })) });
+
+    expect(tagged('test', 'production')).toMatchObject({
+      record: { tags: [{ key: 'env', value: 'production' }] },
+      warnings: ['tags.1.key stands before with another value; the last one counts.'],
+    });
+    expect(tagged('test', 'test')).toMatchObject({ record: { tags: [{ value: 'test' }] }, warnings: [] });
+    expect(tagged(null, '')).toMatchObject({ warnings: [] });
+  });
 });

@@ -165,7 +165,11 @@ function readTags(root: RecordReader): { readonly key: string; readonly value: s
     const key = tag.identifier('key', 1000);
     const value = tag.text('value', 255);
     tag.require('key', key);
-    if (key) seen.set(key, { key, value });
+    if (!key) continue;
+    const before = seen.get(key);
+    if (before && (before.value ?? '') !== (value ?? ''))
+      root.warn(`${tag.path}key stands before with another value; the last one counts.`);
+    seen.set(key, { key, value });
   }
   return [...seen.values()];
 }
