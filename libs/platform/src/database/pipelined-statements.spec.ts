@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
-import { bind, prepared } from './pipelined-statements';
+import type { PoolClient } from 'pg';
+import { PipelinedStatements, bind, prepared } from './pipelined-statements';
 
 /** Tells whether V8 gives both objects the same hidden class. */
 function haveOneShape(first: object, second: object): boolean {
@@ -24,5 +25,37 @@ describe('The name of a prepared statement', () => {
   it('differs for two texts with one label, and is one for the same text', () => {
     expect(prepared('find', 'SELECT 1').name).not.toBe(prepared('find', 'SELECT 2').name);
     expect(prepared('find', 'SELECT 1')).toEqual(prepared('find', 'SELECT 1'));
+  });
+});
+
+describe('A connection', () => {
+  /** Answers each batch at once, and keeps what was sent. */
+  const aConnection = () => {
+    const connection = {
+      parsedStatements: {} as Record<string, string>,
+      sent: '',
+      stream: { write: (bytes: Buffer) => void (connection.sent = bytes.toString('latin1')) },
+    };
+    const query = (batch: PipelinedStatements): void => {
+      batch.submit(connection as never);
+      batch.handleCommandComplete(undefined, connection as never);
+      batch.handleReadyForQuery();
+    };
+    const run = (number: number) =>
+      PipelinedStatements.run({ query } as unknown as PoolClient, [bind(prepared('find', `SELECT ${number}`), [])]);
+    return { connection, run };
+  };
+
+  it('keeps 256 statements, however many there are, and runs the others without a name', async () => {
+    const { connection, run } = aConnection();
+
+    for (let number = 0; number < 300; number += 1) await run(number);
+
+    expect(Object.keys(connection.parsedStatements)).toHaveLength(256);
+    expect(connection.sent).toContain('\0SELECT 299\0');
+    expect(connection.sent).not.toContain('find_');
+    await run(0);
+    expect(connection.sent).toContain(prepared('find', 'SELECT 0').name);
+    expect(connection.sent).not.toContain('SELECT 0');
   });
 });

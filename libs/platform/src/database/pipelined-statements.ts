@@ -43,6 +43,13 @@ interface WireConnection {
 }
 
 /**
+ * Each combination of filters is a statement, of 140 kB in Postgres. Clients can make 14,000, so a connection keeps the first
+ * that come and is sent the others in full each time.
+ */
+const MOST_PREPARED = 256;
+const preparedOn = new WeakMap<WireConnection, number>();
+
+/**
  * Connections that lose their prepared statements after each transaction, because a pooler swaps the session behind
  * them.
  */
@@ -116,7 +123,7 @@ export class PipelinedStatements implements Submittable {
   }
 
   private constructor(
-    private readonly statements: readonly BoundStatement[],
+    private statements: readonly BoundStatement[],
     private readonly rows: TextRow[][],
   ) {}
 
@@ -124,6 +131,8 @@ export class PipelinedStatements implements Submittable {
   submit(connection: Connection): Error | undefined {
     const wire = connection as unknown as WireConnection;
     const messages: Buffer[] = [];
+    if ((preparedOn.get(wire) ?? 0) >= MOST_PREPARED)
+      this.statements = this.statements.map((one) => (one.name in wire.parsedStatements ? one : unnamed(one)));
     const last = this.statements.at(-1);
     for (const statement of this.statements) {
       const known = statement.name === '' ? undefined : this.textOf(statement.name, wire);
@@ -176,8 +185,10 @@ export class PipelinedStatements implements Submittable {
   /** An execution proves that the statement was parsed. Only then may the connection reuse the name. */
   private rememberParsed(connection: Connection): void {
     const statement = this.statements[this.current];
-    if (statement && statement.name !== '')
-      (connection as unknown as WireConnection).parsedStatements[statement.name] = statement.text;
+    const wire = connection as unknown as WireConnection;
+    if (!statement || statement.name === '' || statement.name in wire.parsedStatements) return;
+    wire.parsedStatements[statement.name] = statement.text;
+    preparedOn.set(wire, (preparedOn.get(wire) ?? 0) + 1);
   }
 
   /** The text that the connection has, or will have by then, under a name. */
