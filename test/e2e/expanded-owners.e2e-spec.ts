@@ -70,7 +70,12 @@ describe('expand=owner', () => {
 
   it('needs inventory:read for computers, before other parameters are read', async () => {
     const reader = await app.arrange.aClient(workspace, ['computers:read']);
-    for (const path of [`${COMPUTERS}?expand=owner&pageSize=0`, `${COMPUTERS}/${owned[0]}?expand=owner`]) {
+    for (const path of [
+      `${COMPUTERS}?expand=owner&pageSize=0`,
+      `${COMPUTERS}?expand=owner&x=%`,
+      `${COMPUTERS}?x=%FF&%65xpand=owner`,
+      `${COMPUTERS}/${owned[0]}?expand=owner`,
+    ]) {
       const { status, body, headers } = await reader.get(path);
       expect([status, body['code']]).toEqual([403, 'insufficient_scope']);
       expect(body['detail']).toContain('inventory:read');

@@ -34,11 +34,12 @@ export class ScopeGuard implements CanActivate {
   }
 }
 
-/** The scope that the request lacks. The query is read last, because a malformed one throws. */
+/** The scope that the request lacks. Reads the query leniently: another parameter may be malformed. */
 export function missingScope(access: RouteAccess, held: readonly string[], request: Request): string | undefined {
   if (access.kind !== 'scope') return undefined;
   const { scope, toExpand } = access;
   if (!covers(held, scope)) return scope;
-  const isRefused = toExpand !== undefined && !covers(held, toExpand) && 'expand' in request.query;
-  return isRefused ? toExpand : undefined;
+  if (toExpand === undefined || covers(held, toExpand)) return undefined;
+  const query = request.url.replace(/^[^?]*\??/, '');
+  return new URLSearchParams(query).has('expand') ? toExpand : undefined;
 }
