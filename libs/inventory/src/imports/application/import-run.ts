@@ -3,7 +3,7 @@ import type { Format, InputLine } from '../domain/import-files.port';
 import { type KeptLine, keptLine } from '../domain/kept-line';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
-import type { BadLine, ImportProgress, ImportReport } from '../domain/import-report';
+import { type BadLine, type ImportProgress, type ImportReport, REPORTED } from '../domain/import-report';
 import type { ImportSession, MergeOutcome, NumberedRecord, RunFailure, Warning } from '../domain/import-store.port';
 import type { RunFile, RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
@@ -42,6 +42,8 @@ const BATCH = 5_000;
 const INCOMPLETE =
   'The input may not name every asset: a line has no valid externalId, or it comes from a file of bad lines.';
 
+const NOT_KEPT = 'There are warnings, which were not kept: too many differ.';
+
 /** What one batch of lines holds beside its records. */
 class Batch {
   readonly named = new NamedAssets();
@@ -74,6 +76,8 @@ export class ImportRun {
   private readonly places: InputPlaces;
   /** Warnings of the records that wait for their owners, by their places. */
   private readonly waiting = new Map<number, string>();
+  /** The different texts among them. A text of another one would grow with the input. */
+  private readonly texts = new Map<string, string>();
   /** True when a line has an external id. */
   private named = false;
   /** True when the input may not name every asset: a line has no external id, or comes from a file of bad lines. */
@@ -231,11 +235,16 @@ export class ImportRun {
     for (const { place } of outcome.refused) warnings.delete(place);
     for (const place of outcome.deferred) {
       const reason = warnings.get(place);
-      if (reason !== undefined) this.waiting.set(place, reason);
+      if (reason !== undefined) this.waiting.set(place, this.keptText(reason));
       warnings.delete(place);
     }
     for (const [place, reason] of warnings) this.tally.warn({ place, reason });
     this.count(outcome, bad);
+  }
+
+  private keptText(reason: string): string {
+    if (!this.texts.has(reason) && this.texts.size < REPORTED) this.texts.set(reason, reason);
+    return this.texts.get(reason) ?? NOT_KEPT;
   }
 
   /** Tells what became of records that waited. */

@@ -1,0 +1,41 @@
+import type { InputLine } from '../domain/import-files.port';
+import type { ImportSession, MergeOutcome } from '../domain/import-store.port';
+import { ImportRun } from './import-run';
+
+const NOTHING: MergeOutcome = { created: 0, updated: 0, unchanged: 0, refused: [], deferred: [], warned: [] };
+
+describe('An import', () => {
+  it('counts the warnings of all records that wait for their owners, and keeps 1,000 different ones', async () => {
+    const places: number[] = [];
+    let waiting: ReadonlyMap<number, string> = new Map();
+    const session: Partial<ImportSession> = {
+      add: ({ place }) => void places.push(place),
+      merge: () => Promise.resolve({ ...NOTHING, deferred: places.splice(0) }),
+      count: () => undefined,
+      rekey: () => Promise.resolve(0),
+      async *mergeDeferred() {
+        waiting = (run as unknown as { waiting: ReadonlyMap<number, string> }).waiting;
+        await Promise.resolve();
+        yield { ...NOTHING, warned: [{ place: 1, reason: 'No owner.' }] };
+      },
+    };
+    const options = { source: 'mdm', files: ['a'], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    const run = new ImportRun(session as ImportSession, options, () => undefined);
+    const lines = Array.from({ length: 1_500 }, (_, index): InputLine => {
+      const other = Array.from({ length: index }, () => ({ key: 'other' }));
+      const tags = [{ key: 'env', value: 'a' }, ...other, { key: 'env', value: 'b' }];
+      const value = { categoryKey: 'COMPUTER', externalId: `c-${index}`, name: 'x', ownerEmail: 'a@b', tags };
+      return { fileIndex: 0, line: index + 1, value };
+    });
+
+    const { warned, warnings } = await run.take(
+      (async function* () {
+        await Promise.resolve();
+        yield lines;
+      })(),
+    );
+
+    expect([waiting.size, warned, warnings.length]).toEqual([1_499, 1_500, 1_000]);
+    expect(new Set(waiting.values()).size).toBeLessThanOrEqual(1_001);
+  });
+});
