@@ -44,6 +44,14 @@ describe('Files of an import', () => {
     await expect(read(bomb, 'export.gz', MEBIBYTE - 1)).rejects.toThrow(InputUnreadable);
   });
 
+  it('recognises a file of bad lines whose first one is longer than any other line', async () => {
+    const text = JSON.stringify({ ...PRINTER, description: '"'.repeat(300_000) });
+    const kept = JSON.stringify({ line: 1, reason: 'It is bad.', text });
+    expect(kept.length).toBeGreaterThan(MEBIBYTE);
+
+    expect(await read(`${kept}\n${kept}\n`)).toMatchObject([{ again: true }, { again: true }]);
+  });
+
   describe.each([
     ['lines', LINES],
     ['rows', ROWS],

@@ -2,9 +2,12 @@ import { type Format, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { isKeptLine } from '../domain/kept-line';
 import { separatorIn } from './csv-rows';
 import { isStartOfJson } from './maps/json-items';
+import { MAX_KEPT_BYTES } from './ndjson-lines';
 import { readAhead } from './read-ahead';
 
 const NEWLINE = 10;
+/** A file of bad lines begins so. */
+const KEPT = /^\s*\{\s*"(?:file|line)"\s*:/;
 const BLANK = /^\s*$/;
 
 /** What is known of a file after its first line. */
@@ -33,7 +36,7 @@ export async function opened(
 function firstLine(head: Buffer, isAll: boolean): { readonly line: string; readonly rest: string } | null {
   const text = head.toString();
   const from = text.search(/\S/);
-  const isLong = head.length > MAX_LINE_BYTES;
+  const isLong = head.length > (KEPT.test(text) ? MAX_KEPT_BYTES : MAX_LINE_BYTES);
   if (from === -1) return isAll || isLong ? { line: '', rest: '' } : null;
   const end = head.indexOf(NEWLINE, Buffer.byteLength(text.slice(0, from)));
   if (end === -1) return isAll || isLong ? { line: text.slice(from), rest: '' } : null;

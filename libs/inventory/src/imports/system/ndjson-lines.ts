@@ -5,7 +5,7 @@ import { csvLine } from './csv-lines';
 /**
  * A kept line holds a line and a header. JSON turns each byte into six at most. The remainder is for number and reason.
  */
-const MAX_KEPT_BYTES = 13 * MAX_LINE_BYTES;
+export const MAX_KEPT_BYTES = 13 * MAX_LINE_BYTES;
 const TOO_LONG = `The line is longer than ${MAX_LINE_BYTES} bytes.`;
 const NEWLINE = 10;
 
