@@ -9,8 +9,8 @@ const page = (items: readonly string[], at: number, isLast: boolean): Page<strin
   totalCount: 0,
 });
 
-/** Reads these pages. Each read takes so many milliseconds. */
-function rowsOf(pages: readonly (readonly string[])[], readMs = 0): StreamedRows<string> {
+/** Reads these pages, and adds the size of each read. Each takes so many milliseconds. */
+function rowsOf(pages: readonly (readonly string[])[], readMs = 0, sizes: number[] = []): StreamedRows<string> {
   let [at, now] = [0, 0];
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const next = (): Page<string> => page(pages[at] ?? [], at, ++at === pages.length);
@@ -18,7 +18,8 @@ function rowsOf(pages: readonly (readonly string[])[], readMs = 0): StreamedRows
     start: null,
     first: next(),
     countBefore: 0,
-    read: () => {
+    read: ({ size }) => {
+      sizes.push(size);
       now += readMs;
       return Promise.resolve(next());
     },
@@ -54,6 +55,15 @@ describe('The lines of a stream', () => {
 
   it('have no other checkpoint while pages come quickly', async () => {
     expect(await linesOf(rowsOf([[], [], ['a'], []]))).toEqual([{ name: 'a' }, { type: 'end', count: 1 }]);
+  });
+
+  it('are read in sizes that fit their bytes', async () => {
+    const sizes: number[] = [];
+    const of = (count: number) => Array.from({ length: count }, () => 'x');
+
+    await linesOf(rowsOf([of(40), of(30), of(60), of(120), of(240), of(480), of(30), [], of(1)], 0, sizes));
+
+    expect(sizes).toEqual([80, 60, 120, 240, 480, 30, 60, 16]);
   });
 
   it('end only at line feeds, whatever the texts hold', async () => {

@@ -7,6 +7,8 @@ export const ROWS_PER_CHECKPOINT = 1_000;
 const LONGEST_SILENCE_MS = 5_000;
 /** Bytes of one read. A stream holds no more while its client does not read. */
 export const BYTES_PER_READ = 512_000;
+/** A read asks for twice the rows of the one before, and for as many at least. Rows that do not fit would be read in vain. */
+const LEAST_ROWS = 16;
 /** Lines made at once take about a millisecond, and then other requests have their turn. */
 const LINES_AT_ONCE = 100;
 
@@ -48,7 +50,8 @@ export async function* streamLines<Item>(rows: StreamedRows<Item>, turns: Stream
       checkpointedAt = performance.now();
     }
     const after = page.endPosition;
-    page = await turns.take(() => rows.read({ size: wanting, after, mostBytes: BYTES_PER_READ }));
+    const size = Math.min(wanting, Math.max(LEAST_ROWS, 2 * page.items.length));
+    page = await turns.take(() => rows.read({ size, after, mostBytes: BYTES_PER_READ }));
   }
   yield lineOf({ type: 'end', count });
 }
