@@ -34,15 +34,15 @@ const READY: Readonly<Record<string, Ready>> = {
     unknown: ['103', 'serial_number', 'last_checked_at', 'managed', 'disk_encryption_enabled', 'agent_version'],
   },
   'intune-devices': {
-    ...{ items: at('value'), records: 4, skipped: 0, ofAda: '0a000000-0000-4000-8000-000000000201' },
+    ...{ items: at('value'), records: 6, skipped: 0, ofAda: '0a000000-0000-4000-8000-000000000201' },
     unknown: ['0a000000-0000-4000-8000-000000000202', 'serial_number', 'last_checked_at', 'disk_encryption_enabled'],
   },
   'jamf-computers': {
-    ...{ items: at('results'), records: 3, skipped: 0, ofAda: '301' },
+    ...{ items: at('results'), records: 4, skipped: 0, ofAda: '301' },
     unknown: ['302', 'last_checked_at', 'managed', 'disk_encryption_enabled', 'agent_version'],
   },
   'kandji-devices': {
-    ...{ items: list, records: 3, skipped: 1, ofAda: '7e000000-0000-4000-8000-000000000401' },
+    ...{ items: list, records: 4, skipped: 1, ofAda: '7e000000-0000-4000-8000-000000000401' },
     unknown: ['7e000000-0000-4000-8000-000000000402', 'last_checked_at', 'agent_version', 'disk_encryption_enabled'],
   },
   'google-chrome-os': {
@@ -50,7 +50,7 @@ const READY: Readonly<Record<string, Ready>> = {
     unknown: ['8f000000-0000-4000-8000-000000000502', 'last_checked_at', 'os_version', 'disk_encryption_enabled'],
   },
   'crowdstrike-hosts': {
-    ...{ items: at('resources'), records: 4, skipped: 0 },
+    ...{ items: at('resources'), records: 5, skipped: 0 },
     unknown: ['60200000000000000000000000000602', 'serial_number', 'antivirus_installed', 'disk_encryption_enabled'],
   },
   'okta-users': { items: list, records: 3, skipped: 1, unknown: ['00u3bot', 'last_checked_at'] },
@@ -65,7 +65,7 @@ const READY: Readonly<Record<string, Ready>> = {
   },
   'aws-s3': {
     items: at('Buckets'),
-    records: 2,
+    records: 4,
     skipped: 0,
     unknown: ['arn:aws:s3:::acme-old', 'region', 'account_id'],
   },
@@ -74,7 +74,7 @@ const READY: Readonly<Record<string, Ready>> = {
     unknown: ['arn:aws:rds:eu-west-1:123456789012:db:graph', 'last_checked_at'],
   },
   'aws-config': {
-    ...{ items: at('configurationItems'), records: 3, skipped: 1 },
+    ...{ items: at('configurationItems'), records: 4, skipped: 1 },
     unknown: ['arn:aws:lambda:eu-west-1:123456789012:function:resize', 'last_checked_at'],
   },
   'azure-resource-graph': {
@@ -85,7 +85,7 @@ const READY: Readonly<Record<string, Ready>> = {
     ],
   },
   'gcp-assets': {
-    ...{ items: list, records: 3, skipped: 0 },
+    ...{ items: list, records: 6, skipped: 0 },
     unknown: [
       '//iam.googleapis.com/projects/acme-web/serviceAccounts/100000000000000000001',
       'region',
@@ -93,7 +93,7 @@ const READY: Readonly<Record<string, Ready>> = {
     ],
   },
   'snipe-it': {
-    ...{ items: at('rows'), records: 3, skipped: 1, ofAda: '901' },
+    ...{ items: at('rows'), records: 4, skipped: 1, ofAda: '901' },
     unknown: ['903', 'serial_number', 'last_checked_at', 'managed', 'disk_encryption_enabled'],
   },
 };
@@ -184,4 +184,36 @@ describe('The ready map', () => {
       });
     },
   );
+
+  it('google-chrome-os takes a page without devices, and refuses an error', async () => {
+    const devices = readFileSync(exampleOf('google-chrome-os'), 'utf8');
+    const pages = join(directory, 'pages.json');
+    const tryWith = (page: object) => {
+      writeFileSync(pages, devices + JSON.stringify(page));
+      return run('maps', 'try', 'google-chrome-os', pages, '--json');
+    };
+
+    const empty = await tryWith({ kind: 'admin#directory#chromeosdevices', etag: '"e2"' });
+    const refused = await tryWith({ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } });
+
+    expect(documentOf(empty)).toMatchObject({ skipped: 1, failed: 0 });
+    expect(refused.exitCode).toBe(1);
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      failed: 1,
+      errors: [{ reason: 'items: The page has no chromeosdevices.' }],
+    });
+  });
+
+  it('aws-config takes an IAM resource that two regions recorded', async () => {
+    const snapshot = readFileSync(exampleOf('aws-config'), 'utf8');
+    const other = join(directory, 'other-region.json');
+    const { configurationItems } = JSON.parse(snapshot) as { configurationItems: Item[] };
+    const role = configurationItems.find(({ resourceType }) => resourceType === 'AWS::IAM::Role');
+    const again = { ...role, configurationItemCaptureTime: '2026-11-20T02:07:00.000Z' };
+    writeFileSync(other, JSON.stringify({ configurationItems: [again] }));
+
+    const report = await importBy('aws-config', exampleOf('aws-config'), other, '--dry-run');
+
+    expect(report).toMatchObject({ failed: 0, warned: 1 });
+  });
 });

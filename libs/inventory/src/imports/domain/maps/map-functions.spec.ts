@@ -1,6 +1,6 @@
 import { MAP_FUNCTIONS } from './map-functions';
 
-const { firstOf, serial, tags } = MAP_FUNCTIONS as Required<typeof MAP_FUNCTIONS>;
+const { firstOf, serial, tags, unescape } = MAP_FUNCTIONS as Required<typeof MAP_FUNCTIONS>;
 
 describe('$firstOf', () => {
   it.each([
@@ -42,6 +42,20 @@ describe('$serial', () => {
 
   it.each([[1.5], [true], [{}], [[]]])('refuses %j', (value) => {
     expect(() => serial?.(value)).toThrow('$serial takes a text.');
+  });
+});
+
+describe('$unescape', () => {
+  it.each([
+    ['Ada&#039;s &quot;Mac&quot; &lt;2&gt; &amp; dock', `Ada's "Mac" <2> & dock`],
+    ['&amp;lt;', '&lt;'],
+    ['R&D &nbsp;', 'R&D &nbsp;'],
+    [901, 901],
+    ['', undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ])('of %j is %j', (value, expected) => {
+    expect(unescape?.(value)).toBe(expected);
   });
 });
 

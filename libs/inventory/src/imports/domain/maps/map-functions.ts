@@ -19,6 +19,7 @@ export const MAP_FUNCTIONS: Readonly<Record<string, MapFunction>> = {
   serial: serialOf,
   time: timeText,
   tags: tagsOf,
+  unescape: unescaped,
 };
 
 function isGiven(value: unknown): boolean {
@@ -36,6 +37,21 @@ export function serialOf(value: unknown): string | undefined {
 
 /** True for an empty text, too. */
 const isOneCharacter = (text: string): boolean => text === text.charAt(0).repeat(text.length);
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#039;': "'",
+};
+
+/** Replaces the five escapes of HTML. What they leave is not read again: `&amp;lt;` becomes `&lt;`. */
+function unescaped(value: unknown): unknown {
+  if (!isGiven(value)) return undefined;
+  if (typeof value !== 'string') return value;
+  return value.replace(/&(?:amp|lt|gt|quot|#039);/g, (escape) => ESCAPES[escape] ?? escape);
+}
 
 /** Reads tags from a list of `{Key, Value}`, an object of keys and values, or a list of keys. */
 function tagsOf(value: unknown): { key: string; value?: string }[] | undefined {

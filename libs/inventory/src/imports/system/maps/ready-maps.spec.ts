@@ -1,0 +1,127 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, parse } from 'node:path';
+import { RecordCheck } from '../../domain/record-check';
+import { MapLibrary } from './map-library.system';
+
+type Item = Readonly<Record<string, unknown>>;
+
+const EXAMPLES = join(dirnameOfPackage(), 'docs', 'sources', 'examples');
+/** Where the items of a document are; an absent one is a list, or lines. */
+const ITEMS: Readonly<Record<string, (document: never) => unknown>> = {
+  'aws-config': ({ configurationItems }) => configurationItems,
+  'aws-ec2': ({ Reservations }) => (Reservations as { Instances: Item[] }[]).flatMap(({ Instances }) => Instances),
+  'aws-rds': ({ DBInstances }) => DBInstances,
+  'aws-s3': ({ Buckets }) => Buckets,
+  'azure-resource-graph': ({ data }) => data,
+  'crowdstrike-hosts': ({ resources }) => resources,
+  'entra-users': ({ value }) => value,
+  'fleet-hosts': ({ hosts }) => hosts,
+  'google-chrome-os': ({ chromeosdevices }) => chromeosdevices,
+  'google-users': ({ users }) => users,
+  'intune-devices': ({ value }) => value,
+  'jamf-computers': ({ results }) => results,
+  'snipe-it': ({ rows }) => rows,
+};
+/** A tag has a key. */
+const NEVER_NULL = /(^|\.)Key$/;
+const NO_ID = 'externalId is required.';
+
+function dirnameOfPackage(): string {
+  return join(require.resolve('#package'), '..');
+}
+
+function itemsOf(file: string): readonly Item[] {
+  const text = readFileSync(join(EXAMPLES, file), 'utf8');
+  const { name, ext } = parse(file);
+  const document: unknown = JSON.parse(ext === '.ndjson' ? `[${text.trim().split('\n').join(',')}]` : text);
+  return (ITEMS[name]?.(document as never) ?? document) as Item[];
+}
+
+/** Copies of a value in each of which another member is replaced, however deep it is. */
+function* without(value: unknown, replacement: null | undefined, path = ''): Generator<[path: string, copy: unknown]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, content] of Object.entries(value)) {
+    const copied = (other: unknown): unknown =>
+      Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other };
+    const at = path === '' ? name : `${path}.${name}`;
+    if (!Array.isArray(value)) yield [at, copied(replacement)];
+    for (const [inner, copy] of without(content, replacement, at)) yield [inner, copied(copy)];
+  }
+}
+
+describe.each(readdirSync(EXAMPLES))('The ready map of %s', (file) => {
+  const map = new MapLibrary().load(parse(file).name);
+  const reasonsOf = async (item: unknown): Promise<readonly string[]> => {
+    const mapped = await map.mapped(item);
+    if ('leftOut' in mapped) return [];
+    return 'fault' in mapped ? [mapped.fault] : new RecordCheck().check(mapped.value, 0).reasons;
+  };
+
+  it.each([[null], [undefined]])('loses no record by a member that is %s', async (replacement) => {
+    const lost: unknown[] = [];
+    let tried = 0;
+    for (const item of itemsOf(file)) {
+      for (const [path, copy] of without(item, replacement)) {
+        const reasons = NEVER_NULL.test(path) ? [] : await reasonsOf(copy);
+        tried += 1;
+        if (reasons.length > 0 && !reasons.includes(NO_ID)) lost.push([path, ...reasons]);
+      }
+    }
+
+    expect(lost).toEqual([]);
+    expect(tried).toBeGreaterThan(5);
+  });
+});
+
+describe('A ready map', () => {
+  const recordOf = async (name: string, id: string, file = `${name}.json`): Promise<unknown> => {
+    const map = new MapLibrary().load(name);
+    for (const item of itemsOf(file)) {
+      const mapped = await map.mapped(item);
+      if ('value' in mapped && mapped.value['externalId'] === id) return mapped.value;
+    }
+    return null;
+  };
+
+  it.each<[string, string, object]>([
+    ['intune-devices', '0a000000-0000-4000-8000-000000000201', { ownerEmail: 'ada.okafor@example.com' }],
+    ['intune-devices', '0a000000-0000-4000-8000-000000000205', { managed: false }],
+    ['kandji-devices', '7e000000-0000-4000-8000-000000000405', { categoryKey: 'COMPUTER', operatingSystem: 'Windows' }],
+    ['kandji-devices', '7e000000-0000-4000-8000-000000000405', { serialNumber: 'PF3XA405', managed: true }],
+    ['snipe-it', '905', { name: `Ada's "Mac" <2> &amp; dock`, ownerEmail: "sean.o'neil@example.com" }],
+    ['snipe-it', '905', { serialNumber: 'C02&905' }],
+    ['aws-s3', 'arn:aws-us-gov:s3:::acme-gov', { name: 'acme-gov' }],
+    ['aws-s3', 'arn:aws-cn:s3:::acme-cn', { name: 'acme-cn' }],
+  ])('%s reads %s as %j', async (name, id, record) => {
+    expect(await recordOf(name, id)).toMatchObject(record);
+  });
+
+  it.each([
+    ['//bigquery.googleapis.com/projects/acme-web/datasets/sales', '2026-01-02T03:04:05.000Z'],
+    ['//dns.googleapis.com/projects/acme-web/managedZones/42', '2026-01-02T03:04:05.123Z'],
+    ['//run.googleapis.com/projects/acme-web/locations/europe-west1/services/web', '2026-01-02T03:04:05.123Z'],
+  ])('gcp-assets knows when %s was made', async (id, createdAt) => {
+    expect(await recordOf('gcp-assets', id, 'gcp-assets.ndjson')).toMatchObject({ createdAt });
+  });
+
+  it('intune-devices does not know whether an unknown agent manages a device', async () => {
+    expect(await recordOf('intune-devices', '0a000000-0000-4000-8000-000000000206')).not.toHaveProperty('managed');
+  });
+
+  it('aws-config reads a resource that several regions record as one record', async () => {
+    const map = new MapLibrary().load('aws-config');
+    const role = itemsOf('aws-config.json').find(({ resourceType }) => resourceType === 'AWS::IAM::Role');
+    const cluster = {
+      ...{ ...role, ARN: 'arn:aws:rds::123456789012:global-cluster:orders', resourceType: 'AWS::RDS::GlobalCluster' },
+      awsRegion: 'eu-west-1',
+    };
+
+    for (const item of [role, cluster]) {
+      const again = { ...item, configurationItemCaptureTime: '2026-11-20T02:07:00.000Z' };
+      expect(await map.mapped(item)).toHaveProperty('value');
+      expect(await map.mapped({ ...again, ...(item === cluster && { awsRegion: 'us-east-1' }) })).toEqual(
+        await map.mapped(item),
+      );
+    }
+  });
+});
