@@ -236,6 +236,18 @@ describe('admin', () => {
       expect(documentOf(await piped.finished)).toMatchObject({ read: 1, unchanged: 1 });
     });
 
+    it('says in its table and in its fault why nothing was hidden', async () => {
+      const into = ['import', '--workspace', 'acme', '--source', 'crm'];
+      documentOf(await run(...into, file('all.ndjson', ada), '--json'));
+
+      const finished = await run(...into, file('empty.ndjson'), '--missing', 'hide');
+
+      const why = 'Nothing was hidden. The input named no asset';
+      expect(finished.exitCode).toBe(1);
+      expect(finished.stdout).toContain(why);
+      expect(finished.stderr).toContain(why);
+    });
+
     it('exits 1 for a missing file, an unknown workspace, an unwritable path and a directory', async () => {
       const one = file('one.ndjson', ada);
       // Each import has its own source, because a source allows one import at a time.

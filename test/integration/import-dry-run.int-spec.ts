@@ -76,6 +76,24 @@ describe('A dry run of an import', () => {
     expect(await running).toMatchObject({ created: 7, updated: 5, failed: 0 });
   });
 
+  it('runs beside an import of its source, and hides no import whose process is gone', async () => {
+    const input = setting.ndjson(EMPLOYEE);
+    const beside = async function* () {
+      yield* lines(RECORDS);
+      expect(await setting.run(input, { dryRun: true })).toMatchObject({ created: 1 });
+      await setting.change(`INSERT INTO import_run (workspace_id, id, source, outcome, options, files, counts, errors, warnings)
+        VALUES ('${setting.here}', gen_random_uuid(), 'test', 'RUNNING', '{}', '[]', '{}', '[]', '[]')`);
+      await setting.database.admin.query('SELECT settle_import_runs()');
+      expect(await setting.rowsOf('import_run')).toMatchObject([{ outcome: 'INTERRUPTED' }]);
+      expect(await setting.importAll(EMPLOYEE)).toMatchObject({ created: 1 });
+    };
+    const options = { source: 'test', files: [], dryRun: true, missing: 'keep', createTagKeys: null } as const;
+
+    const report = await setting.imports.runLines(setting.here, options, beside(), () => undefined);
+
+    expect(report).toMatchObject({ created: 1, dryRun: true });
+  });
+
   it('looks each record up by the key of its asset', async () => {
     const mailOf = (index: number): string => `p-${index}@example.com`;
     const records = [

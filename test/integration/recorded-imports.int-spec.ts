@@ -29,6 +29,22 @@ describe('A recorded import', () => {
     expect(await runs.find(id, setting.here)).toBeNull();
   });
 
+  it('says that one failed whose file is not there', async () => {
+    await expect(setting.run(['/nowhere/export.json', setting.ndjson(EMPLOYEE)])).rejects.toThrow(
+      '/nowhere/export.json',
+    );
+
+    expect(await setting.rowsOf('import_run')).toMatchObject([
+      {
+        ...{ outcome: 'FAILED', counts: { read: 0 } },
+        files: [
+          { name: 'export.json', bytes: null },
+          { name: expect.any(String) as string, bytes: expect.any(Number) as number },
+        ],
+      },
+    ]);
+  });
+
   it('that fails has no length of standard input', async () => {
     class FailingFiles extends ImportFilesSystem {
       override sizeOf(file: string): number | null {

@@ -135,7 +135,7 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
   shown.push(...warnings.slice(0, SHOWN_ERRORS).map((warning) => faultLine(warning, 'warning')));
   const heading = dryRun ? ['A dry run: nothing was written.'] : [];
   if (newSource) heading.push(`The source "${visibleText(options.source)}" is new in this workspace.`);
-  if (hiddenWhy !== null && !report.hidingRefused) shown.unshift(`Nothing was hidden. ${hiddenWhy}`);
+  if (hiddenWhy !== null) shown.unshift(`Nothing was hidden. ${hiddenWhy}`);
   return [
     ...heading,
     await card({

@@ -39,7 +39,7 @@ export class InputUnreadable extends Error {}
 
 /** Reads the input of an import. */
 export abstract class ImportFiles {
-  /** Returns the size in bytes, or null for standard input. @throws when there is no such file */
+  /** Returns the size in bytes. Null for standard input, and for what {@link read} cannot read as a file. */
   abstract sizeOf(file: string): number | null;
 
   /**

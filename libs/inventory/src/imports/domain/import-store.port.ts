@@ -65,7 +65,7 @@ export class ImportAlreadyRunning extends Error {
   }
 }
 
-/** Opens imports, one at a time for each source of a workspace. */
+/** Opens imports, one at a time for each source of a workspace, and dry runs beside them. */
 export abstract class ImportStore {
   /** The same store, whose imports are acts of this person. A workspace has one import by people at a time. */
   abstract asPerson(personId: string): ImportStore;

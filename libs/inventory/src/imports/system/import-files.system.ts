@@ -19,7 +19,12 @@ const NEEDS_A_MAP =
 @Injectable()
 export class ImportFilesSystem extends ImportFiles {
   sizeOf(file: string): number | null {
-    return file === '-' ? null : sizeOf(file);
+    if (file === '-') return null;
+    try {
+      return sizeOf(file);
+    } catch {
+      return null;
+    }
   }
 
   async *read(

@@ -29,6 +29,6 @@ export class ImportFreshnessRow {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) set_at!: Date;
 }
 
-/** The lock that an import of a source holds until its connection ends. Migration 1780000000090 looks for it. */
+/** The lock that an import of a source, unless it is a dry run, holds until its connection ends. Migration 1780000000090 looks for it. */
 export const importLockOf = (workspace: string, source: string): string =>
   `hashtextextended('import ' || ${workspace} || ' ' || ${source}, 0)`;

@@ -20,7 +20,8 @@ import { StagingConnection } from './staging-connection';
 import { OPEN_STAGING, StagingConnections } from './staging-connections';
 
 /**
- * Allows one import of a source at a time. The lock ends with the connection, so a killed import leaves none behind.
+ * Allows one import of a source at a time. The lock ends with the connection, so a killed import leaves none behind. A dry
+ * run takes none: it would delay imports, and an import that was killed would seem to run.
  */
 const LOCK = `SELECT pg_try_advisory_lock(${importLockOf('$1', '$2')}) AS locked`;
 /** Of imports by the console, on any instance. */
@@ -47,8 +48,10 @@ export class ImportStoreTypeorm extends ImportStore {
     const pool = poolOf(this.dataSource);
     const client = await pool.connect();
     try {
-      const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, source]);
-      if (!rows[0]?.locked) throw new ImportAlreadyRunning(`of the source "${source}"`);
+      if (!dryRun) {
+        const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, source]);
+        if (!rows[0]?.locked) throw new ImportAlreadyRunning(`of the source "${source}"`);
+      }
       if (this.ofPerson) {
         const { rows: alone } = await client.query<{ locked: boolean }>(LOCK_WORKSPACE, [workspaceId]);
         if (!alone[0]?.locked) throw new ImportAlreadyRunning('by the console');
