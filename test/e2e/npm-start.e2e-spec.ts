@@ -199,6 +199,14 @@ describe('npm start', () => {
   it('restarts after it was killed', async () => {
     const before = credentials();
     const killed = await started();
+    // The past of the demo is made up once, so a client's update keeps its time.
+    const updatedAt = async (banner: string): Promise<string | undefined> => {
+      const [token = '', list = ''] = pastedLines(banner);
+      const listed = await paste([token, list.replace('pageSize=3', 'categoryKey=CUSTOM&pageSize=1')]);
+      return /"updatedAt":"[^"]+"/.exec(listed)?.[0];
+    };
+    const updated = await updatedAt(killed.stdout);
+    expect(updated).toContain('T');
     await stopped(killed, 'SIGKILL');
     for (const deadline = Date.now() + 60_000; (await responses()) && Date.now() < deadline;) {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -212,7 +220,46 @@ describe('npm start', () => {
     expect(running.stdout).toContain('Loading the demo data');
     expect(existsSync(unfinished)).toBe(false);
     expect(credentials()).toEqual(before);
+    expect(await updatedAt(running.stdout)).toBe(updated);
     expect((await stopped(running)).exitCode).toBe(0);
     await nothingRuns();
+  });
+});
+
+describe('npm start after a first start that was killed while it filled the demo workspace', () => {
+  let localDir: string;
+  beforeAll(() => {
+    localDir = makeDirectory();
+  });
+  afterEach(() => RunningCommand.killAll());
+  afterAll(async () => {
+    await clear(localDir);
+    rmSync(localDir, { recursive: true, force: true });
+  });
+
+  it('gives the demo its past', async () => {
+    const port = await freePort();
+    const environment = { LOCAL_DIR: localDir, PORT: String(port), MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' };
+    const admin = async (words: string, input = ''): Promise<void> => {
+      const done = await new RunningCommand('apps/admin/run.mjs', words.split(' '), environment, input).finished;
+      expect(done).toMatchObject({ exitCode: 0 });
+    };
+    await admin('workspaces create demo --name Demo');
+    await admin('import --workspace demo --source demo -', '{"categoryKey":"CUSTOM","externalId":"c","name":"Safe"}\n');
+    writeFileSync(join(localDir, 'demo-unfinished'), '');
+
+    const running = new RunningCommand('apps/local/start.mjs', [], environment);
+    await running.said('Ctrl-C stops everything');
+
+    const { client_id, client_secret } = JSON.parse(readFileSync(join(localDir, 'credentials.json'), 'utf8')) as Kept;
+    const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+    const origin = `http://127.0.0.1:${port}`;
+    const token = (await (await fetch(`${origin}/oauth/token`, { method: 'POST', body: form })).json()) as {
+      readonly access_token: string;
+    };
+    const headers = { Authorization: `Bearer ${token.access_token}`, Accept: 'application/x-ndjson' };
+    const asOf = new Date(Date.now() - 30 * 86_400_000).toISOString();
+    const { status } = await fetch(`${origin}/v1/inventory/assets?asOf=${asOf}`, { headers });
+    expect(status).toBe(200);
   });
 });

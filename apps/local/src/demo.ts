@@ -73,10 +73,8 @@ async function demoWorkspace(context: INestApplicationContext, place: DemoPlace)
   await workspaces.create('demo', 'Demo');
   const workspace = await workspaces.findBySlug('demo');
   if (workspace === null) throw new Error('The demo workspace went away while it was filled.');
-  const history = context.get(DemoHistory);
-  const isNew = await history.isEmpty(workspace.id);
   await loadInTurn(context.get(DemoService), workspace, place);
-  if (isNew) await history.make(workspace.id);
+  await context.get(DemoHistory).make(workspace.id);
   rmSync(unfinished, { force: true });
   return workspace;
 }

@@ -8,6 +8,10 @@ const DAYS = 90;
 const DAY_MS = 86_400_000;
 
 const IS_EMPTY = 'SELECT NOT EXISTS (SELECT FROM change_set WHERE workspace_id = $1) AS empty';
+/** A made-up past begins before the workspace. The lock lets concurrent starts make one past. */
+const LACKS_PAST = `
+  SELECT FROM history_horizon JOIN workspace ON id = workspace_id
+   WHERE workspace_id = $1 AND begins_at >= date_trunc('milliseconds', created_at) FOR UPDATE OF history_horizon`;
 const FORGET = 'DELETE FROM asset_version WHERE workspace_id = $1';
 const MOVE_HEAD = 'UPDATE change_head SET changed_at = $2 WHERE workspace_id = $1';
 /** Everything that the import made was there when the history began. */
@@ -46,11 +50,12 @@ export class DemoHistory {
     return row?.empty === true;
   }
 
-  /** Gives what was just loaded a past of ninety days, in one transaction. */
+  /** Gives what was just loaded a past of ninety days, in one transaction, unless it has one. */
   async make(workspaceId: WorkspaceId, now = Date.now()): Promise<void> {
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const timeOf = (day: number): Date => new Date(today + (day - DAYS) * DAY_MS);
     await this.database.inTenant({ workspaceId }, async (manager) => {
+      if ((await manager.query<unknown[]>(LACKS_PAST, [workspaceId])).length === 0) return;
       await manager.query(FORGET, [workspaceId]);
       for (const statement of MOVE_BACK) await manager.query(statement, [workspaceId, timeOf(0)]);
       const { text, values } = takeTicket(workspaceId, { type: 'IMPORT' }, null);
