@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { StreamTurns } from '../../libs/platform/src/streams/stream-turns';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestApp, startApp, startInstance } from '../support/start-app';
 import { StreamReader } from '../support/stream-reader';
@@ -71,6 +72,22 @@ describe('The single stream of an application', () => {
     expect(await answer(other.origin)).toBe('export_in_progress');
     expect(await answer(other.origin, COMPUTERS)).toBe('export_in_progress');
     expect(await answer(other.origin, ASSETS, await app.arrange.aToken(workspace))).toBe(200);
+  });
+
+  it('is taken while its first rows wait for their turn', async () => {
+    let goOn = (): void => undefined;
+    const turns = jest.spyOn(StreamTurns.prototype, 'take').mockImplementationOnce(async (step) => {
+      await new Promise<void>((resolve) => (goOn = resolve));
+      return step();
+    });
+    const first = answer();
+    while (turns.mock.calls.length === 0) await delay(5);
+
+    const second = await answer();
+    goOn();
+    turns.mockRestore();
+
+    expect([await first, second]).toEqual([200, 'export_in_progress']);
   });
 
   it('starts once for many concurrent requests', async () => {

@@ -36,22 +36,34 @@ export class StreamPlaces {
   ) {}
 
   /**
-   * Takes the client's place and charges its bucket of streams. Returns the function that gives the place back.
-   * @throws `export_in_progress`, which costs nothing, or `rate_limited`
+   * Takes the client's place here, reads, then takes the place on all instances and charges the bucket of streams. A read
+   * waits for its turn, and many of one application would hold up all others. Returns what was read, and the function that
+   * gives the places back: null for a HEAD, which keeps none.
+   * @throws `export_in_progress` and errors of `read`, which cost nothing, or `rate_limited`
    */
-  async take(clientId: string, response: Response): Promise<() => void> {
+  async take<First>(
+    clientId: string,
+    response: Response,
+    read: () => Promise<First>,
+  ): Promise<First & { readonly leavePlace: (() => void) | null }> {
     if (this.takenHere.has(clientId)) throw new StreamInProgress();
     this.takenHere.add(clientId);
-    const holder = randomUUID();
+    let leavePlace: (() => void) | null = null;
     try {
-      const charge = await this.charge(clientId, holder);
-      if (!charge.allowed) {
-        setBucketHeaders(response, BUCKET, charge);
-        throw new RateLimited(charge);
-      }
-    } catch (error) {
-      this.takenHere.delete(clientId);
-      throw error;
+      const first = await read();
+      if (response.req.method !== 'HEAD') leavePlace = await this.takeEverywhere(clientId, response);
+      return { ...first, leavePlace };
+    } finally {
+      if (leavePlace === null) this.takenHere.delete(clientId);
+    }
+  }
+
+  private async takeEverywhere(clientId: string, response: Response): Promise<() => void> {
+    const holder = randomUUID();
+    const charge = await this.charge(clientId, holder);
+    if (!charge.allowed) {
+      setBucketHeaders(response, BUCKET, charge);
+      throw new RateLimited(charge);
     }
     return this.keep(clientId, holder);
   }

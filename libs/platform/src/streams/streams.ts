@@ -134,17 +134,19 @@ export class Streams {
     response.vary('Accept-Encoding');
     const { after, count } = positionOf(page.after);
     const isResumed = page.after !== null;
-    // Before the first row, so that the feed has every change from then on.
-    const start = asOf
-      ? { asOf: asOf.toISOString(), ...(isResumed && { resumed: true }) }
-      : list.feed && (await this.startOf(workspaceId, list.feed, texts, isResumed));
-    const beginning = { size: ROWS_PER_CHECKPOINT, after, mostBytes: BYTES_PER_READ };
-    const first = await this.turns.take(() => read(beginning));
-    if (this.isStopping)
-      throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
-    if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
-    // Last, because a refused request costs no token of the bucket.
-    const leavePlace = await this.places.take(clientId, response);
+    const firstRows = async () => {
+      // Before the first row, so that the feed has every change from then on.
+      const start = asOf
+        ? { asOf: asOf.toISOString(), ...(isResumed && { resumed: true }) }
+        : list.feed && (await this.startOf(workspaceId, list.feed, texts, isResumed));
+      const beginning = { size: ROWS_PER_CHECKPOINT, after, mostBytes: BYTES_PER_READ };
+      const first = await this.turns.take(() => read(beginning));
+      if (this.isStopping)
+        throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
+      return { start, first };
+    };
+    const { start, first, leavePlace } = await this.places.take(clientId, response, firstRows);
+    if (leavePlace === null) return ndjson(Readable.from([]));
     const stream = this.watch(caller, list.resource, response, leavePlace);
     const rowsOfStream = {
       start: start && { type: 'start', ...(!asOf && { totalCount: first.totalCount }), ...start },
