@@ -9,6 +9,7 @@ describe('An import', () => {
     const places: number[] = [];
     let waiting: ReadonlyMap<number, string> = new Map();
     const session: Partial<ImportSession> = {
+      warningOf: () => null,
       add: ({ place }) => void places.push(place),
       merge: () => Promise.resolve({ ...NOTHING, deferred: places.splice(0) }),
       count: () => undefined,

@@ -164,7 +164,9 @@ export class ImportRun {
       this.refuseUnread(line, place);
       return null;
     }
-    const { externalId, record, reasons, warnings, first, same } = this.records.check(line.value, place);
+    const { externalId, record, reasons, first, same, ...checked } = this.records.check(line.value, place);
+    const lost = record && this.session.warningOf(record);
+    const warnings = lost === null ? checked.warnings : [...checked.warnings, lost];
     this.named ||= externalId !== null;
     this.incomplete ||= externalId === null;
     const strict = this.options.strict === true;

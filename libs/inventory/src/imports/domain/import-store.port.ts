@@ -76,6 +76,9 @@ export abstract class ImportStore {
 
 /** One import from its first batch to its end. Each batch is stored completely or not at all. A dry run stores none. */
 export abstract class ImportSession {
+  /** Says what the workspace will not keep of a record: a value of a customer tag that is not its key's own. */
+  abstract warningOf(record: ImportRecord): string | null;
+
   /**
    * Adds a record to the next batch, even while the previous one is merged. An external id must be unique in an import,
    * and an id in a batch.

@@ -10,7 +10,7 @@ import {
 import type { ImportCounts } from '../domain/import-report';
 import type { RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
-import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
+import { type ImportTagKeys, lostTagValues, unknownTagKeys } from './import-tag-keys';
 import { type AssetPage, MissingAssets } from './missing-assets';
 import type { SourceBefore } from './missing-statements';
 import type { RekeyedComputers } from './rekeyed-computers';
@@ -68,6 +68,10 @@ export class ImportSessionTypeorm extends ImportSession {
     this.newSource = isNew;
     this.rekeys = settings.rekeyBySerial && visible > 0;
     this.remembersNames = settings.hideMissing || this.rekeys;
+  }
+
+  warningOf({ tags }: NumberedRecord['record']): string | null {
+    return tags.length === 0 ? null : lostTagValues(tags, this.tagKeys.known);
   }
 
   add(numbered: NumberedRecord): void {
