@@ -77,22 +77,6 @@ describe('Uploads', () => {
     expect(uploads.find(personOf(1), waiting.id)).toBeNull();
   });
 
-  it('goes on when a file cannot be removed, and tries again', async () => {
-    const [stuck, waiting] = [await begin(1), await begin(2)];
-    for (const { end } of imports) end(REPORT);
-    await settle();
-    clock.advance(3_600_000);
-    jest.spyOn(files, 'remove').mockImplementationOnce(() => {
-      throw new Error('The file cannot be removed.');
-    });
-
-    uploads.expire();
-    expect([stuck, waiting].map(({ path }) => existsSync(path))).toEqual([true, false]);
-    uploads.expire();
-
-    expect(existsSync(stuck.path)).toBe(false);
-  });
-
   it('runs three imports at one time, and the others in their order', async () => {
     for (const digit of [1, 2, 3, 4, 5]) await begin(digit);
     expect(imports).toHaveLength(3);

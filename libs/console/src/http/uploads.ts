@@ -105,7 +105,7 @@ export class Uploads implements OnModuleDestroy {
   /** Removes files after an hour. What is under way stays until its end. */
   expire(): void {
     for (const upload of this.uploads.values()) {
-      if (!isUnderWay(upload) && this.clock.now() - upload.uploadedAt >= KEPT_MS) this.tryToRemove(upload);
+      if (!isUnderWay(upload) && this.clock.now() - upload.uploadedAt >= KEPT_MS) this.remove(upload);
     }
   }
 
@@ -114,16 +114,7 @@ export class Uploads implements OnModuleDestroy {
     clearInterval(this.timer);
     this.stopping = true;
     await Promise.all(this.underWay);
-    for (const upload of this.uploads.values()) this.tryToRemove(upload);
-  }
-
-  /** Nobody waits for it. What stays is removed a minute later, or at the next start. */
-  private tryToRemove(upload: Upload): void {
-    try {
-      this.remove(upload);
-    } catch (error) {
-      this.logger.error({ message: 'an upload was not removed', upload: upload.id, error });
-    }
+    for (const upload of this.uploads.values()) this.remove(upload);
   }
 
   private remove(upload: Upload): void {
