@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WRITTEN_FIELDS } from '../../libs/inventory/src/assets/typeorm/asset.row';
-import { ImportSetting, LAPTOP, RECORDS, type Row } from '../support/import-setting';
+import { EMPLOYEE, ImportSetting, LAPTOP, RECORDS, type Row } from '../support/import-setting';
 
 describe('An import with --rekey-by serialNumber', () => {
   let setting: ImportSetting;
@@ -69,13 +69,76 @@ describe('An import with --rekey-by serialNumber', () => {
     ['the input names it in a bad line', [OLD], [NEW, { ...OLD, managed: 'maybe' }]],
     ['the computer is hidden', [{ ...OLD, visibility: 'HIDDEN' }, RECORDS], [NEW, RECORDS]],
     ['it is a placeholder of firmware', [{ ...OLD, serialNumber: 'None' }], [{ ...NEW, serialNumber: 'None' }]],
-    ['the input may not name every asset', [OLD], [NEW, {}]],
   ])('makes a new asset when %s', async (_, first, second) => {
     await setting.importAll(...first);
     const report = await setting.run(setting.ndjson(...second), rekeying);
     expect(report).toMatchObject({ rekeyed: 0 });
     expect(report.created).toBeGreaterThan(0);
     expect((await setting.asset('agent-1'))['id']).not.toBe((await setting.asset('agent-2'))['id']);
+  });
+
+  it.each<[string, (record: object) => string, string]>([
+    ['a line names no asset', (record) => setting.ndjson(record, {}), 'line 2 names no asset.'],
+    ['a line cannot be read', (record) => setting.file(`{\n${JSON.stringify(record)}`), 'line 1 names no asset.'],
+    [
+      'the file is one of bad lines',
+      (record) => setting.ndjson({ line: 7, reason: 'It was bad.', text: JSON.stringify(record) }),
+      'line 1 comes from a file of bad lines.',
+    ],
+  ])(
+    'refuses a computer that may be the asset of before when %s, so that a whole input rekeys it',
+    async (_, input, why) => {
+      await setting.importAll(OLD, RECORDS);
+      const path = input(NEW);
+      const dry = await setting.run(path, { ...rekeying, dryRun: true });
+
+      const report = await setting.run(path, rekeying);
+
+      expect(report).toEqual({ ...dry, dryRun: false });
+      expect(report).toMatchObject({ created: 0, rekeyed: 0, hidden: 0 });
+      const reason = `Only an input that names every asset tells whether this is the computer of before with its serialNumber; ${why}`;
+      expect(report.errors).toContainEqual(expect.objectContaining({ reason }));
+      expect(await setting.run(setting.ndjson(NEW, RECORDS), rekeying)).toMatchObject({ updated: 1, rekeyed: 1 });
+    },
+  );
+
+  it('makes other computers new assets although the input may not name every asset', async () => {
+    await setting.importAll(OLD);
+    const input = setting.ndjson({ ...NEW, serialNumber: 'S2' }, { ...NEW, externalId: 'agent-1' }, {});
+    expect(await setting.run(input, rekeying)).toMatchObject({ created: 1, updated: 1, failed: 1, rekeyed: 0 });
+  });
+
+  it.each<[string, object, object]>([
+    ['a wrong value', { managed: 'maybe' }, {}],
+    ['an unknown tag key', { tags: [{ key: 'unknown' }] }, {}],
+    ['a warning', { description: 'd'.repeat(501) }, { strict: true }],
+    ['an owner who is not there', { owner: 'nobody' }, { strict: true }],
+  ])(
+    'keeps the asset of before visible and as it is when the record of its computer has %s',
+    async (_, bad, options) => {
+      await setting.importAll(OLD, RECORDS);
+      const before = await setting.asset('agent-1');
+      const input = setting.ndjson({ ...NEW, ...bad }, RECORDS);
+
+      for (const dryRun of [true, false]) {
+        expect(await setting.run(input, { ...rekeying, ...options, dryRun })).toMatchObject({
+          ...{ unchanged: 1, failed: 1, rekeyed: 0, hidden: 0, hiddenWhy: null },
+        });
+      }
+
+      expect(await setting.asset('agent-1')).toEqual(before);
+      expect(await setting.run(setting.ndjson(NEW, RECORDS), rekeying)).toMatchObject({ rekeyed: 1, hidden: 0 });
+    },
+  );
+
+  it('rekeys in a strict import what an employee owns who comes later', async () => {
+    await setting.importAll(OLD);
+    const input = setting.ndjson({ ...NEW, owner: EMPLOYEE.externalId }, EMPLOYEE);
+    expect(await setting.run(input, { ...rekeying, strict: true })).toMatchObject({
+      created: 1,
+      updated: 1,
+      rekeyed: 1,
+    });
   });
 
   it('looks only into its own source, and only when asked', async () => {

@@ -4,12 +4,12 @@ import { type KeptLine, keptLine } from '../domain/kept-line';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import { type BadLine, type ImportProgress, type ImportReport, REPORTED } from '../domain/import-report';
-import type { ImportSession, MergeOutcome, NumberedRecord, RunFailure, Warning } from '../domain/import-store.port';
+import type { ImportSession, MergeOutcome, RunFailure, Warning } from '../domain/import-store.port';
 import type { RunFile, RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
+import { BatchLines, type ReadRecord } from './batch-lines';
 import { ImportTally } from './import-tally';
-import { NamedAssets } from './named-assets';
 
 export interface ImportOptions {
   readonly source: string;
@@ -42,33 +42,14 @@ const BATCH = 5_000;
 const INCOMPLETE =
   'The input may not name every asset: a line has no valid externalId, or it comes from a file of bad lines.';
 
+const MAY_BE_REKEYED =
+  'Only an input that names every asset tells whether this is the computer of before with its serialNumber;';
 const NOT_KEPT = 'There are warnings, which were not kept: too many differ.';
-
-/** What one batch of lines holds beside its records. */
-class Batch {
-  readonly named = new NamedAssets();
-  lines = 0;
-  readonly bad: BadLine[] = [];
-  /** External ids of bad lines: their assets stay visible. */
-  readonly keptVisible: string[] = [];
-  /** Warnings of records by their places. */
-  readonly warnings = new Map<number, string>();
-
-  add({ place, record, warning }: ReadRecord): void {
-    this.lines += 1;
-    this.named.add(record);
-    if (warning !== null) this.warnings.set(place, warning);
-  }
-}
-
-interface ReadRecord extends NumberedRecord {
-  readonly warning: string | null;
-}
 
 /** One running import. While one batch is read, the two before it may be merging. */
 export class ImportRun {
-  private batch = new Batch();
-  private batchBefore = new Batch();
+  private batch = new BatchLines();
+  private batchBefore = new BatchLines();
   private merging: Promise<void> = Promise.resolve();
   private mergingBefore: Promise<void> = Promise.resolve();
   private readonly tally: ImportTally;
@@ -80,8 +61,8 @@ export class ImportRun {
   private readonly texts = new Map<string, string>();
   /** True when a line has an external id. */
   private named = false;
-  /** True when the input may not name every asset: a line has no external id, or comes from a file of bad lines. */
-  private incomplete = false;
+  /** Why the input may not name every asset: the first line without an external id, or from a file of bad lines. */
+  private incomplete: string | null = null;
   private hiddenWhy: string | null = null;
 
   constructor(
@@ -97,7 +78,8 @@ export class ImportRun {
     await this.readAll(chunks);
     const { counts } = this.tally;
     // What is not known to be missing must not become another computer.
-    if (!this.incomplete) counts.rekeyed = await this.session.rekey();
+    if (this.incomplete === null) counts.rekeyed = await this.session.rekey();
+    else this.tellLate(await this.session.refuseToRekey(`${MAY_BE_REKEYED} ${this.incomplete}`));
     for await (const outcome of this.session.mergeDeferred()) this.tellLate(outcome);
     for (const [place, reason] of this.waiting) this.tally.warn({ place, reason });
     const { hiddenWhy, hidingRefused } = await this.hide();
@@ -154,7 +136,7 @@ export class ImportRun {
   private read(line: InputLine): ReadRecord | null {
     const place = this.places.placeOf(line);
     const { counts } = this.tally;
-    if (line.again) this.incomplete = true;
+    if (line.again) this.incomplete ??= `${this.places.lineOf(place)} comes from a file of bad lines.`;
     if ('leftOut' in line) {
       counts.skipped += 1;
       return null;
@@ -168,14 +150,17 @@ export class ImportRun {
     const lost = record && this.session.warningOf(record);
     const warnings = lost === null ? checked.warnings : [...checked.warnings, lost];
     this.named ||= externalId !== null;
-    this.incomplete ||= externalId === null;
+    if (externalId === null) this.incomplete ??= this.namesNone(place);
     const strict = this.options.strict === true;
     if (record !== null && (warnings.length === 0 || !strict)) {
       const kept = this.keptOf(line);
       const warning = warnings.length > 0 ? warnings.join(' ') : null;
       return { place, record, kept: kept && JSON.stringify(kept), warning };
     }
-    if (externalId !== null && first === null) this.batch.keptVisible.push(externalId);
+    if (externalId !== null && first === null) {
+      this.batch.keptVisible.push(externalId);
+      this.batch.keptSerials.push((line.value as { readonly serialNumber?: unknown }).serialNumber);
+    }
     const fault = this.faultOf(place, [...reasons, ...warnings], first);
     if (same && !strict) {
       this.batch.lines += 1;
@@ -190,8 +175,13 @@ export class ImportRun {
     if (isExternalId(line.externalId ?? null)) {
       this.named = true;
       this.batch.keptVisible.push(line.externalId as string);
-    } else this.incomplete = true;
+      this.batch.keptSerials.push(line.serialNumber);
+    } else this.incomplete ??= this.namesNone(place);
     this.refuse({ place, reason: line.fault, ...(this.options.map && withoutValues(line.fault)) }, line);
+  }
+
+  private namesNone(place: number): string {
+    return `${this.places.lineOf(place)} names no asset.`;
   }
 
   private refuse(fault: Warning, line: InputLine): void {
@@ -220,7 +210,8 @@ export class ImportRun {
     this.tellProgress();
     this.session.count({ ...this.tally.counts });
     if (batch.lines === 0) return;
-    const merged = this.session.merge(batch.named.canOverlap(this.batchBefore.named), batch.keptVisible);
+    const mayOverlap = batch.named.canOverlap(this.batchBefore.named);
+    const merged = this.session.merge(mayOverlap, batch.keptVisible, batch.keptSerials);
     this.mergingBefore = merging;
     this.merging = merged.then(async (outcome) => {
       await merging;
@@ -229,11 +220,11 @@ export class ImportRun {
     // The error is thrown where the batch is awaited. Until then it must not count as unhandled.
     this.merging.catch(() => undefined);
     this.batchBefore = batch;
-    this.batch = new Batch();
+    this.batch = new BatchLines();
   }
 
   /** Tells what became of a batch. Warnings of records that wait are told when their owners were looked for. */
-  private tell(outcome: MergeOutcome, { warnings, bad }: Batch): void {
+  private tell(outcome: MergeOutcome, { warnings, bad }: BatchLines): void {
     for (const { place } of outcome.refused) warnings.delete(place);
     for (const place of outcome.deferred) {
       const reason = warnings.get(place);
@@ -278,12 +269,12 @@ export class ImportRun {
     if (this.options.missing !== 'hide') return { hiddenWhy: null, hidingRefused: false };
     const { named, incomplete, session } = this;
     // Lines without an id name assets that nobody knows, so a share of the source says nothing then.
-    if (incomplete && named) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
+    if (incomplete !== null && named) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
     const missing = await session.countMissing();
     const removal = { visible: session.visibleBefore, missing, named };
     const refusal = whyImplausible(removal, this.options.hideAtMost ?? null);
     if (refusal !== null) return { hiddenWhy: refusal, hidingRefused: true };
-    if (incomplete) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
+    if (incomplete !== null) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
     this.tally.counts.hidden = this.options.dryRun || missing === 0 ? missing : await session.hideMissing();
     return { hiddenWhy: null, hidingRefused: false };
   }

@@ -18,8 +18,8 @@ export type InputLine = {
   readonly again?: boolean;
 } & (
   | { readonly value: unknown }
-  /** `externalId` names the asset of an item for which an expression of the map failed. */
-  | { readonly fault: string; readonly externalId?: string }
+  /** `externalId` and `serialNumber` name the asset of an item for which an expression of the map failed. */
+  | { readonly fault: string; readonly externalId?: string; readonly serialNumber?: string }
   | { readonly leftOut: true }
 );
 

@@ -91,14 +91,22 @@ export abstract class ImportSession {
    *
    * `mayOverlap`: the work of this batch and the previous one may overlap. They name different assets, and no owner in this one
    * can be an employee in that one. `keptVisible`: external ids of bad records, whose assets are not hidden.
+   * `keptSerials`: their serial numbers as they were read; where computers are rekeyed, nor are those that have them.
    */
-  abstract merge(mayOverlap: boolean, keptVisible: readonly string[]): Promise<MergeOutcome>;
+  abstract merge(
+    mayOverlap: boolean,
+    keptVisible: readonly string[],
+    keptSerials?: readonly unknown[],
+  ): Promise<MergeOutcome>;
 
   /**
    * Lets new computers be the asset of before with their serial number, which the input does not name. Call it once, when the
    * whole input is merged, if it is known to name every asset. Returns their number.
    */
   abstract rekey(): Promise<number>;
+
+  /** Refuses for this reason what {@link rekey} may have found. Call it instead when the input may not name every asset. */
+  abstract refuseToRekey(reason: string): Promise<MergeOutcome>;
 
   /**
    * Merges the records that waited for their owners, batch by batch. Where the owner never came, an owner of before stays,

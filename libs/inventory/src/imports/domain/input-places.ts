@@ -22,7 +22,11 @@ export class InputPlaces {
 
   /** Says that an earlier line has the same external id. `show` shortens the name of its file. */
   repeats(first: number, show = (file: string): string => file): string {
-    const { file, line } = this.at(first);
-    return `externalId is already on line ${line}${file === undefined ? '' : ` of ${show(file)}`}.`;
+    return `externalId is already on ${this.lineOf(first, show)}.`;
+  }
+
+  lineOf(place: number, show = nameOfFile): string {
+    const { file, line } = this.at(place);
+    return `line ${line}${file === undefined ? '' : ` of ${show(file)}`}`;
   }
 }

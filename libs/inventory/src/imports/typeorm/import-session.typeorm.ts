@@ -17,7 +17,7 @@ import type { RekeyedComputers } from './rekeyed-computers';
 import type { RunRecord } from './run-record';
 import type { StagingConnection } from './staging-connection';
 import { type BatchOrder, type StagingConnections, isPassing } from './staging-connections';
-import { WaitingRecords } from './waiting-records';
+import { NOTHING_WRITTEN, WaitingRecords } from './waiting-records';
 
 const RETRIES = 3;
 const ANALYZE_FROM = 2_000;
@@ -78,7 +78,11 @@ export class ImportSessionTypeorm extends ImportSession {
     this.reading.add(numbered, this.tagKeys.known);
   }
 
-  async merge(mayOverlap: boolean, keptVisible: readonly string[]): Promise<MergeOutcome> {
+  async merge(
+    mayOverlap: boolean,
+    keptVisible: readonly string[],
+    keptSerials: readonly unknown[] = [],
+  ): Promise<MergeOutcome> {
     const { reading: batch, before, numbered } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
     const other = mayOverlap && batch.waiting.length === 0 ? this.otherConnection() : null;
@@ -87,7 +91,7 @@ export class ImportSessionTypeorm extends ImportSession {
     this.numbered = new Promise<void>((resolve) => (sayNumbered = resolve));
     const merged = other
       ? this.mergeAhead(batch, other, { before, numbered, sayNumbered })
-      : before.then(() => this.mergeOn(this.first, batch, keptVisible));
+      : before.then(() => this.mergeOn(this.first, batch, keptVisible, keptSerials));
     merged.then(sayNumbered, sayNumbered);
     this.before = merged;
     const outcome = await merged;
@@ -102,6 +106,14 @@ export class ImportSessionTypeorm extends ImportSession {
     const found = await this.inTransaction(this.first, () => this.rekeyed.find());
     if (!this.settings.dryRun) await this.eachPage((after) => this.rekeyed.rekey(after));
     return found;
+  }
+
+  async refuseToRekey(reason: string): Promise<MergeOutcome> {
+    if (!this.rekeys) return NOTHING_WRITTEN;
+    await this.missing.indexNames();
+    const refused = await this.inTransaction(this.first, () => this.rekeyed.refuse(reason));
+    this.waiting.add(-refused.length, false);
+    return { ...NOTHING_WRITTEN, refused };
   }
 
   async *mergeDeferred(): AsyncIterable<MergeOutcome> {
@@ -187,9 +199,10 @@ export class ImportSessionTypeorm extends ImportSession {
     connection: StagingConnection,
     batch: ImportBatch,
     keptVisible: readonly string[],
+    keptSerials: readonly unknown[],
   ): Promise<MergeOutcome> {
     const written = await this.inTransaction(connection, async (isRepeat) => {
-      const refused = await this.stage(connection, batch, keptVisible);
+      const refused = await this.stage(connection, batch, keptVisible, keptSerials);
       if (isRepeat) refused.push(...(await this.hold(connection)));
       return connection.write(await connection.match(this.rekeys ? 'hold' : 'wait'), batch.size, refused);
     });
@@ -207,7 +220,7 @@ export class ImportSessionTypeorm extends ImportSession {
     if (writing.status === 'fulfilled') return this.counted(writing.value, connection);
     await connection.rollback();
     // No ids to spare: an import that remembers names uses one connection.
-    return this.mergeOn(connection, batch, []);
+    return this.mergeOn(connection, batch, [], []);
   }
 
   private async writeAhead(
@@ -227,17 +240,19 @@ export class ImportSessionTypeorm extends ImportSession {
     return written;
   }
 
-  /** Sends the batch to Postgres. Refuses records with unknown tag keys. `keptVisible`: ids that bad lines name. */
+  /** Sends the batch to Postgres. Refuses records with unknown tag keys. The last two are of bad lines. */
   private async stage(
     connection: StagingConnection,
     batch: ImportBatch,
     keptVisible: readonly string[],
+    keptSerials: readonly unknown[],
   ): Promise<Refusal[]> {
     const keys = batch.waiting.flatMap(({ record }) => record.tags.map(({ key }) => key));
     const known = await this.tagKeys.lookUp(connection.client, keys);
     const refused: Refusal[] = [];
     const accepted: NumberedRecord[] = [];
     const named = [...keptVisible];
+    const serials = [...keptSerials];
     for (const numbered of batch.waiting) {
       const { place, record, kept } = numbered;
       const unknown = record.tags.filter(({ key }) => !known.has(key));
@@ -245,10 +260,12 @@ export class ImportSessionTypeorm extends ImportSession {
       else {
         refused.push({ place, ...unknownTagKeys(unknown.map(({ key }) => key)), kept });
         named.push(record.externalId);
+        serials.push(record.serialNumber);
       }
     }
     await connection.stage(batch.bytesWith(accepted, known));
     if (this.remembersNames) await this.missing.nameStagedAnd(named);
+    if (this.rekeys) await this.rekeyed.name(serials);
     return refused;
   }
 

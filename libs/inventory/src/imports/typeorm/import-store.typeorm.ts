@@ -67,7 +67,7 @@ export class ImportStoreTypeorm extends ImportStore {
         client,
         (on) => new StagingConnection(on, workspaceId, source, dryRun, this.audit.who),
       );
-      const rekeyed = new RekeyedComputers(connections.first, audit);
+      const rekeyed = new RekeyedComputers(connections.first, audit, settings.strict);
       return new ImportSessionTypeorm(connections, settings, tagKeys, rekeyed, sources[0] as SourceBefore, run);
     } catch (error) {
       client.release(true);

@@ -11,18 +11,39 @@ export const NEW_COMPUTERS = `
    WHERE sub_key = ${COMPUTER} AND serial_number IS NOT NULL AND place > $3
      AND NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id)
    ORDER BY place LIMIT 5000`;
-export const KEEP_SERIALS = 'INSERT INTO import_new_computer SELECT * FROM unnest($1::text[], $2::text[])';
+export const KEEP_SERIALS =
+  'INSERT INTO import_new_computer SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])';
 
-/** A serial number of one new computer and of one visible asset that the input does not name. $1 workspace, $2 source. */
+/** Visible computers of the source. $1 workspace, $2 source. */
+const HAS_SERIAL = (
+  serial: string,
+): string => `asset.workspace_id = $1 AND asset.source = $2 AND asset.facet IS NOT NULL
+          AND asset.sub_key = ${COMPUTER} AND ${textIs('asset.serial_number', serial)}`;
+/** A serial number of one new computer and of visible assets that the input does not name. */
+const SAME_SERIAL = `
+    FROM (SELECT serial, min(place) AS place, min(external_id) AS external_id FROM import_new_computer GROUP BY serial
+           HAVING count(*) = 1 AND count(external_id) = 1) AS fresh
+    JOIN asset ON ${HAS_SERIAL('fresh.serial')}
+   WHERE NOT EXISTS (SELECT FROM import_named WHERE import_named.external_id = asset.external_id)`;
+/** Only one such asset is rekeyed. */
 export const FIND_REKEYED = `
   INSERT INTO import_rekeyed
-  SELECT fresh.external_id, (array_agg(asset.external_id))[1], min(asset.id)
-    FROM (SELECT serial, min(external_id) AS external_id FROM import_new_computer GROUP BY serial
-           HAVING count(*) = 1 AND count(external_id) = 1) AS fresh
-    JOIN asset ON asset.workspace_id = $1 AND asset.source = $2 AND asset.facet IS NOT NULL AND asset.sub_key = ${COMPUTER}
-          AND ${textIs('asset.serial_number', 'fresh.serial')}
-   WHERE NOT EXISTS (SELECT FROM import_named WHERE import_named.external_id = asset.external_id)
+  SELECT fresh.external_id, (array_agg(asset.external_id))[1], min(asset.id) ${SAME_SERIAL}
    GROUP BY fresh.external_id HAVING count(*) = 1`;
+/** $3 the reason. */
+export const REFUSE_TO_REKEY = `
+  DELETE FROM import_deferred WHERE place = ANY (ARRAY(SELECT fresh.place ${SAME_SERIAL}))
+  RETURNING place, $3::text AS reason, kept`;
+/** $3 serial numbers. */
+export const NAME_SERIALS = `
+  INSERT INTO import_named SELECT asset.external_id FROM unnest($3::text[]) AS serial JOIN asset ON ${HAS_SERIAL('serial')}`;
+
+export const STAGE_REKEYED = `
+  INSERT INTO import_staged SELECT waiting.* FROM import_deferred AS waiting JOIN import_rekeyed USING (external_id)`;
+/** $1 places of staged records. */
+export const FORGET_REKEYED = `
+  DELETE FROM import_rekeyed
+   WHERE external_id = ANY (ARRAY(SELECT external_id FROM import_staged WHERE place = ANY ($1::bigint[])))`;
 /** An asset that is rekeyed is not missing. */
 export const NAME_REKEYED = 'INSERT INTO import_named SELECT old_external_id FROM import_rekeyed';
 export const COUNT_REKEYED = 'SELECT count(*)::int AS rekeyed FROM import_rekeyed';

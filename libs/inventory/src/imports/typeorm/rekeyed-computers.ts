@@ -1,9 +1,12 @@
 import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
 import { LONGEST_INDEXED } from '../../assets/typeorm/asset.row';
 import { serialOf } from '../domain/maps/map-functions';
+import type { Refusal } from '../domain/import-store.port';
 import type { AssetPage } from './missing-assets';
+import { UNOWNED, UNOWNED_PLANNED } from './owner-statements';
 import * as sql from './rekey-statements';
 import type { StagingConnection } from './staging-connection';
+import { NAME_WAITING_EMPLOYEES } from './waiting-statements';
 
 interface NewComputer {
   readonly place: string;
@@ -29,31 +32,71 @@ export function rekeyedAct(
   };
 }
 
+/** Null for what identifies no computer. A bad record may have anything there. */
+function serialIn(value: unknown): string | null {
+  if (typeof value !== 'string' && !Number.isSafeInteger(value)) return null;
+  const serial = serialOf(value);
+  return serial !== undefined && [...serial].length <= LONGEST_INDEXED ? serial : null;
+}
+
 /** Finds computers that were enrolled again: new ones with the serial number of one that the input no longer names. */
 export class RekeyedComputers {
   constructor(
     private readonly connection: StagingConnection,
     private readonly audit: AuditRecorder,
+    private readonly strict: boolean,
   ) {}
 
   /** Returns their number. Changes no asset. */
   async find(): Promise<number> {
     const { client, workspaceId, source } = this.connection;
+    await this.keepSerials();
+    await client.query(sql.FIND_REKEYED, [workspaceId, source]);
+    await client.query(sql.NAME_REKEYED);
+    if (this.strict) await this.forgetUnowned();
+    return (await this.connection.row<{ rekeyed: number }>(sql.COUNT_REKEYED)).rekeyed;
+  }
+
+  /** Removes them from the records that wait. */
+  async refuse(reason: string): Promise<Refusal[]> {
+    const { workspaceId, source } = this.connection;
+    await this.keepSerials();
+    return this.connection.refuse(sql.REFUSE_TO_REKEY, [workspaceId, source, reason]);
+  }
+
+  /** Computers with these serial numbers count as named. */
+  async name(serials: readonly unknown[]): Promise<void> {
+    const { client, workspaceId, source } = this.connection;
+    const known = serials.map(serialIn).filter((serial) => serial !== null);
+    if (known.length > 0) await client.query(sql.NAME_SERIALS, [workspaceId, source, known]);
+  }
+
+  /** Remembers the serial numbers of new computers. */
+  private async keepSerials(): Promise<void> {
+    const { client, workspaceId, source } = this.connection;
     for (let after = '-1'; ;) {
       const { rows } = await client.query<NewComputer>(sql.NEW_COMPUTERS, [workspaceId, source, after]);
       const last = rows.at(-1);
-      if (last === undefined) break;
+      if (last === undefined) return;
       after = last.place;
-      const computers = rows.map((row) => ({ serial: serialOf(row.serial_number), externalId: row.external_id }));
-      const known = computers.filter(({ serial = '' }) => serial !== '' && [...serial].length <= LONGEST_INDEXED);
+      const computers = rows.map((row) => ({ ...row, serial: serialIn(row.serial_number) }));
+      const known = computers.filter(({ serial }) => serial !== null);
       await client.query(sql.KEEP_SERIALS, [
+        known.map(({ place }) => place),
         known.map(({ serial }) => serial),
-        known.map(({ externalId }) => externalId),
+        known.map(({ external_id }) => external_id),
       ]);
     }
-    await client.query(sql.FIND_REKEYED, [workspaceId, source]);
-    await client.query(sql.NAME_REKEYED);
-    return (await this.connection.row<{ rekeyed: number }>(sql.COUNT_REKEYED)).rekeyed;
+  }
+
+  /** A strict import refuses records without their owner, so their assets stay as they are. */
+  private async forgetUnowned(): Promise<void> {
+    const { connection } = this;
+    const { client, workspaceId, source } = connection;
+    await client.query(NAME_WAITING_EMPLOYEES);
+    await client.query(sql.STAGE_REKEYED);
+    const unowned = await connection.refuse(connection.dryRun ? UNOWNED_PLANNED : UNOWNED, [workspaceId, source]);
+    await client.query(sql.FORGET_REKEYED, [unowned.map(({ place }) => place)]);
   }
 
   /** Gives the next of them after this id their new externalId. */

@@ -8,7 +8,14 @@ import * as sql from './waiting-statements';
 
 /** A place before every record. */
 const BEFORE_ALL = '-1';
-const NOTHING_WRITTEN: MergeOutcome = { created: 0, updated: 0, unchanged: 0, refused: [], deferred: [], warned: [] };
+export const NOTHING_WRITTEN: MergeOutcome = {
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  refused: [],
+  deferred: [],
+  warned: [],
+};
 
 /** One batch of them, in a transaction that may be repeated. */
 interface Batch {

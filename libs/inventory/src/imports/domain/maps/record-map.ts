@@ -3,7 +3,7 @@ export type MappedItem =
   | { readonly value: Readonly<Record<string, unknown>> }
   | { readonly leftOut: true }
   /** `externalId` is absent when its own expression failed. */
-  | { readonly fault: string; readonly externalId?: string };
+  | { readonly fault: string; readonly externalId?: string; readonly serialNumber?: string };
 
 /** Where a document holds its items: at a path, which is read as a stream, or where an expression finds them. */
 export type ItemsOfMap =

@@ -267,6 +267,14 @@ record:
     ]);
   });
 
+  it('for which an expression fails keeps its serial number, wherever the map has it', async () => {
+    const map = 'category: COMPUTER\nrecord:\n  name: size + 1\n  serialNumber: serial\n  externalId: id';
+
+    const [line] = await linesOf('[{"id":"a","serial":"S1","size":"large"}]', { yaml: map });
+
+    expect(line).toMatchObject({ externalId: 'a', serialNumber: 'S1', fault: expect.any(String) as string });
+  });
+
   it('for which an expression fails is a fault with its member, its id and the item itself', async () => {
     const [line] = await linesOf('[{"kind":"pc","id":"a","size":"large"}]', { yaml });
 

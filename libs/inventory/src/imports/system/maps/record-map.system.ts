@@ -19,6 +19,8 @@ export interface MapSource {
 /** An expression for items sees a whole document. */
 const DOCUMENT_LIMITS: ExpressionLimits = { timeout: 60_000, stack: 200_000, sequence: 5_000_000 };
 const REQUIRED = ['externalId', 'name'];
+/** They come first, the last one before: an item whose other members fail is still known by them. */
+const IDENTIFYING = ['serialNumber', 'externalId'];
 /** An expression makes a text of any length from an item, which has a limit. */
 const TOO_LONG = `The text has more than ${MAX_LINE_BYTES} characters.`;
 const CONSTANTS: Readonly<Record<string, readonly string[]>> = { type: ASSET_TYPES };
@@ -50,8 +52,7 @@ export function recordMap(source: MapSource): RecordMap {
     if (value) members.push({ name, path: name.split('.'), value });
   }
   if (faults.length > 0 || !category) throw new MapInvalid(faults);
-  // The id comes first: an item whose other members fail is still known by it.
-  members.sort((one, other) => Number(other.name === 'externalId') - Number(one.name === 'externalId'));
+  members.sort((one, other) => IDENTIFYING.indexOf(other.name) - IDENTIFYING.indexOf(one.name));
   return {
     ...{ name: source.name, items, members: members.map(({ name }) => name) },
     mapped: (item) => mapItem(item, category, members),
@@ -98,6 +99,7 @@ function mapItem(
   const failed = (error: unknown): MappedItem => ({
     fault: `${member}: ${(error as Error).message}`,
     ...(typeof value['externalId'] === 'string' && { externalId: value['externalId'] }),
+    ...(typeof value['serialNumber'] === 'string' && { serialNumber: value['serialNumber'] }),
   });
   const categorize = (found: unknown): MappedItem | null => {
     if (found === undefined || found === null) return { leftOut: true };
