@@ -7,13 +7,21 @@ export async function readAhead<Found>(
   find: (head: Buffer, isAll: boolean) => Found | null,
 ): Promise<{ readonly found: Found; readonly bytes: AsyncIterable<Buffer> }> {
   const chunks = content[Symbol.asyncIterator]();
+  let read: Buffer[] = [];
   let head = Buffer.alloc(0);
   let found: Found | null = null;
   let isAll = false;
-  while (found === null) {
+  for (let length = 0; found === null;) {
     const next = await chunks.next();
     isAll = next.done === true;
-    if (next.done !== true) head = Buffer.concat([head, next.value]);
+    if (next.done !== true) {
+      read.push(next.value);
+      length += next.value.length;
+    }
+    // Looks again when there is twice as much: each look reads all of it.
+    if (!isAll && length < 2 * head.length) continue;
+    head = Buffer.concat(read);
+    read = [head];
     found = find(head, isAll);
     if (isAll && found === null) throw new Error('Nobody can tell more of a file that ended.');
   }

@@ -27,7 +27,8 @@ async function linesOf(content: string | Buffer, given: Given = {}): Promise<Inp
   })();
   const lines: InputLine[] = [];
   const { start, bytes: all } = await opened(plainBytes(chunks, false));
-  for await (const some of mappedLines(all, start, { fileIndex: 0, file, format, map })) lines.push(...some);
+  for await (const some of mappedLines(all, start, { fileIndex: 0, file, format, map }))
+    some.forEach((line) => lines.push(line));
   return lines;
 }
 
