@@ -36,7 +36,7 @@ interface Rules {
 /** Each check names its source. RFC 8725 is the best current practice for JWTs. */
 @Injectable()
 export class ClientAssertionsJwt extends ClientAssertions {
-  /** Tokens that name a trusted issuer, and a `kid` that is not in its stored set. */
+  /** Tokens that name a trusted issuer, and a `kid` that is not in its stored set with this algorithm. */
   unknownKeyIds = 0;
   private decoys: ReturnType<typeof makeDecoys> | undefined;
 

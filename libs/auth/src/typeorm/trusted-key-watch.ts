@@ -83,7 +83,7 @@ export class TrustedKeyWatch extends RepeatedWork {
           (error: Error) => ['', this.reasonOf(error, issuer)],
         );
         const fetched = await Promise.race([answered, stopped]);
-        // Another instance asks again when the claim has run out.
+        // An instance asks again when the claim has run out.
         if (fetched === null) return;
         const stored = bind(STORE_KEYS, [text(ids), text(claimedAt), ...fetched]);
         await this.database.run({ outsideTenants: true }, [stored]);

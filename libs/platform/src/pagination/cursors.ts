@@ -20,7 +20,7 @@ const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
 /** So that a cursor has at most `CURSOR.maxLength` characters. */
 const MAX_CONTENT_BYTES = 700;
-/** Values of more bytes than this, as JSON, give way to their digests when the content is too long. */
+/** Values of more bytes than this, between the quotes of their JSON, give way to their digests when the content is too long. */
 const LONG_BYTES = 60;
 const QUOTES = 2;
 

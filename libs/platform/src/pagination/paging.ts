@@ -7,7 +7,7 @@ import { type Texts, fromTexts } from '../input/texts';
 import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf } from './cursors';
 import { DEFAULT_PAGE_SIZE, type PageInfoDto } from './page.dto';
 
-/** A page ends with the item that reaches this size in Postgres' text form. 100 assets with 50 long tags take less. */
+/** A page ends with the item that reaches this size in Postgres' text form. Few do: ordinary pages take 0.1 MB. */
 const MAX_PAGE_BYTES = 6_000_000;
 const NO_FILTERS = new Set(['pageSize', 'pageCursor', 'expand']);
 /** Many proxies refuse a longer header, and with it the response. */

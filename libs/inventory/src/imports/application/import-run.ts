@@ -57,7 +57,7 @@ export class ImportRun {
   private readonly places: InputPlaces;
   /** Warnings of the records that wait for their owners, by their places. */
   private readonly waiting = new Map<number, string>();
-  /** The different texts among them. A text of another one would grow with the input. */
+  /** The different texts among them, so that equal ones take memory once. */
   private readonly texts = new Map<string, string>();
   /** True when a line has an external id. */
   private named = false;

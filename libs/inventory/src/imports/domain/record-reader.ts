@@ -13,7 +13,7 @@ interface Findings {
 
 /**
  * Reads the members of one object strictly and collects faults and warnings, up to twenty of each for a record. Absent and
- * null members read as null, and so does an empty text that stands for something else.
+ * null members read as null, and so does an empty text in place of a number, a boolean, a time or a named value.
  */
 export class RecordReader {
   private constructor(
