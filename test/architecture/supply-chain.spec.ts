@@ -45,6 +45,22 @@ describe('Dependencies', () => {
   });
 });
 
+describe('A release', () => {
+  it('has one version in package.json, the client, the lock file, docker/ and the changelog', () => {
+    const { version } = json('package.json') as { version: string };
+    const [, changelog] = /^## (\S+)$/m.exec(readFileSync(join(root, 'docs/changelog.md'), 'utf8')) ?? [];
+    const yaml = readYaml();
+    const compose = at(yaml['docker/compose.yaml']?.[0], 'services.*.image').map(String);
+    const images = compose.flatMap((image) => /^compliance-public-api:(.*)$/.exec(image)?.slice(1) ?? []);
+    const pods = Object.values(yaml).flatMap(([one]) => at(one, 'images.*.newTag'));
+    const client = (json('libs/client/package.json') as { version: string }).version;
+    const locked = (json('package-lock.json') as { version: string }).version;
+
+    expect([images.length, pods.length]).toEqual([5, 3]);
+    expect(new Set([changelog, client, locked, ...images, ...pods])).toEqual(new Set([version]));
+  });
+});
+
 describe('npm run sbom', () => {
   it('lists every production package in CycloneDX, each with a permissive licence', () => {
     const npm = process.env['npm_execpath'];

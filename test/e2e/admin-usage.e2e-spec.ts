@@ -1,4 +1,4 @@
-import { API_VERSION } from '#libs/platform/config';
+import { SERVICE_VERSION } from '#libs/platform/config';
 import { expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 
@@ -44,9 +44,9 @@ describe('admin', () => {
     expect(stdout.includes('--as <name>')).toBe(!READERS.test(command));
   });
 
-  it.each(['--version', '-V'])('prints the version of the API on %s', async (option) => {
+  it.each(['--version', '-V'])('prints the version of the service on %s', async (option) => {
     const { exitCode, stdout, stderr } = await run(option);
-    expect([exitCode, stdout, stderr]).toEqual([0, `${API_VERSION}\n`, '']);
+    expect([exitCode, stdout, stderr]).toEqual([0, `${SERVICE_VERSION}\n`, '']);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ApiResponse } from '../support/api-client';
 import { freePort } from '../support/free-port';
+import { SERVICE_VERSION } from '#libs/platform/config';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -99,7 +100,7 @@ describe('Traces', () => {
       expect(collector.text).toContain('"x-collector-key":"abc"');
       expect(serverSpans[0]?.resource).toMatchObject({
         'service.name': 'inventory-of-the-test',
-        'service.version': '1.0.0',
+        'service.version': SERVICE_VERSION,
       });
     });
 

@@ -1,5 +1,5 @@
 import type { Database } from './database/database';
-import { API_VERSION } from './config/api-version';
+import { SERVICE_VERSION } from './config/service-version';
 import type { Idempotency } from './idempotency/idempotency';
 import type { RedisClient } from './redis/redis-client';
 import type { Metrics } from './observability/metrics';
@@ -12,10 +12,10 @@ export function watchPlatform(
   metrics.gauges(
     {
       name: 'compliance_build_info',
-      help: 'Always 1; the labels name the version and Node.',
+      help: 'Always 1; the labels name the version of the service and Node.',
       labels: ['version', 'node'],
     },
-    () => [{ labels: { version: API_VERSION, node: process.versions.node }, value: 1 }],
+    () => [{ labels: { version: SERVICE_VERSION, node: process.versions.node }, value: 1 }],
   );
   watchDatabase(metrics, database);
   metrics.states(

@@ -4,7 +4,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Request } from 'express';
-import { API_VERSION } from '../config/api-version';
+import { SERVICE_VERSION } from '../config/service-version';
 import type { ServedRequest } from './served-request';
 import { SpanSender } from './span-sender';
 import type { OutgoingCall, RequestTrace, Tracing } from './trace';
@@ -22,7 +22,7 @@ export class OpenTelemetryTracing implements Tracing {
   /** `endpoint` is the collector's base address. OTLP adds a path. */
   static to(endpoint: string, warn: (message: string) => void): OpenTelemetryTracing {
     const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
-    const own = resourceFromAttributes({ 'service.name': SERVICE, 'service.version': API_VERSION });
+    const own = resourceFromAttributes({ 'service.name': SERVICE, 'service.version': SERVICE_VERSION });
     const provider = new NodeTracerProvider({
       resource: defaultResource()
         .merge(own)
@@ -36,7 +36,7 @@ export class OpenTelemetryTracing implements Tracing {
   private readonly tracer: Tracer;
 
   private constructor(private readonly provider: NodeTracerProvider) {
-    this.tracer = provider.getTracer(SERVICE, API_VERSION);
+    this.tracer = provider.getTracer(SERVICE, SERVICE_VERSION);
   }
 
   request(request: Request): RequestTrace {
