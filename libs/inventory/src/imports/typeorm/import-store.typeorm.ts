@@ -70,6 +70,9 @@ export class ImportStoreTypeorm extends ImportStore {
       const rekeyed = new RekeyedComputers(connections.first, audit, settings.strict);
       return new ImportSessionTypeorm(connections, settings, tagKeys, rekeyed, sources[0] as SourceBefore, run);
     } catch (error) {
+      // The session ends some time after the connection, and the next attempt needs the lock of the source.
+      if (error instanceof ImportAlreadyRunning)
+        await client.query('SELECT pg_advisory_unlock_all()').catch(() => null);
       client.release(true);
       throw error;
     }
