@@ -82,27 +82,36 @@ describe('The operators’ jobs', () => {
 });
 
 describe('The manifests for Prometheus', () => {
-  const monitoring = Object.fromEntries(
-    under('monitoring/').map(([, manifest]) => [text(manifest, 'kind'), manifest] as const),
-  );
+  const ofKind = (kind: string): Tree[] =>
+    under('monitoring/').flatMap(([, manifest]) => (text(manifest, 'kind') === kind ? [manifest] : []));
+  const monitors = ofKind('ServiceMonitor');
 
   it('have the alerts of docker/prometheus/alerts.yml', () => {
     const [groups] = at(yaml['docker/prometheus/alerts.yml']?.[0], 'groups');
-    expect(at(monitoring['PrometheusRule'], 'spec.groups')).toEqual([groups]);
+    expect(at(ofKind('PrometheusRule')[0], 'spec.groups')).toEqual([groups]);
   });
 
-  it('select the management service alone, by the job that the alerts name', () => {
-    const monitor = monitoring['ServiceMonitor'];
+  it.each([
+    ['compliance-public-api', ''],
+    ['compliance-console', 'console/'],
+  ])('select the management service alone, by the job that the alerts name: %s', (job, folder) => {
+    const monitor = monitors.find((one) => text(one, 'spec.endpoints.*.relabelings.*.replacement') === job);
     const [wanted = {}] = at(monitor, 'spec.selector.matchLabels');
     const isSelected = (service: Tree): boolean => {
       const [labels = {}] = at(service, 'metadata.labels');
       return isDeepStrictEqual({ ...(labels as object), ...(wanted as object) }, labels);
     };
-    const selected = under('service.yaml').flatMap(([, service]) => (isSelected(service) ? [service] : []));
-    expect(selected.flatMap((service) => at(service, 'spec.ports.*.name'))).toEqual(
+    const selected = ['', 'console/']
+      .flatMap((one) => under(`${one}service.yaml`))
+      .filter(([, service]) => isSelected(service));
+    expect(selected.map(([path]) => path)).toEqual([`docker/kubernetes/${folder}service.yaml`]);
+    expect(selected.flatMap(([, service]) => at(service, 'spec.ports.*.name'))).toEqual(
       at(monitor, 'spec.endpoints.*.port'),
     );
-    expect(at(monitor, 'spec.endpoints.*.relabelings.*.replacement')).toEqual(
+  });
+
+  it('name the jobs of prometheus.yml', () => {
+    expect(monitors.flatMap((monitor) => at(monitor, 'spec.endpoints.*.relabelings.*.replacement'))).toEqual(
       at(yaml['docker/prometheus/prometheus.yml']?.[0], 'scrape_configs.*.job_name'),
     );
   });

@@ -20,6 +20,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { examplesOf } from '../support/doc-examples';
 import { freePort } from '../support/free-port';
@@ -182,6 +183,18 @@ exec "$@"
   it('ends with a response of the API over TLS', () => {
     const { results } = JSON.parse(outputs['request'] ?? '') as { results: { name: string }[] };
     expect(results.map(({ name }) => name)).toEqual(['Badge printer']);
+  });
+
+  it('has a proxy that logs where wrong credentials come from, and no other request', async () => {
+    const address = `https://127.0.0.1:${substitutes['443']}/oauth/token?secret=in-the-query`;
+    const words = ['--silent', '--insecure', '--user', `ci_${'0'.repeat(32)}:wrong`, '--write-out', '%{http_code}'];
+    const curl = spawn('curl', [...words, '--data', 'grant_type=client_credentials', address], { stdio: 'ignore' });
+    await once(curl, 'close');
+
+    const requests = () => readFileSync(file('haproxy.log'), 'utf8').match(/^.* (?:GET|POST) .*$/gm) ?? [];
+    for (const deadline = Date.now() + 10_000; requests().length === 0 && Date.now() < deadline;) await delay(50);
+
+    expect(requests()).toEqual([expect.stringMatching(/127\.0\.0\.1 \[[^\]]+\] POST \/oauth\/token 401 [\w-]{36}$/)]);
   });
 
   it('starts a console that is ready, and that the proxy reaches by its name', () => {
