@@ -225,7 +225,8 @@ describe('compose.yaml', () => {
     ) ?? [''];
     expect(at(compose, `services.${service}.volumes.*`)).toEqual(['keys:/keys']);
     expect(at(compose, `services.${service}.environment.MIGRATION_DATABASE_URL`)).toHaveLength(1);
-    expect(at(compose, `services.${service}.networks`)).toEqual(at(compose, 'services.postgres.networks'));
+    // The network of Postgres, and one that leads to issuers.
+    expect(at(compose, `services.${service}.networks`)).toEqual([['edge', 'services']]);
   });
 
   it('lets containers write only to their volumes, gain no privileges and run one version', () => {

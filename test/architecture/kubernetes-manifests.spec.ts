@@ -12,6 +12,8 @@ const under = (folder: string): [string, Tree][] =>
     .flatMap(([path, documents]) => documents.map((document): [string, Tree] => [path, document]));
 const text = (tree: Tree, path: string): string => at(tree, path).map(String).join();
 
+const OIDC_SETTINGS = ['CONSOLE_OIDC_ISSUER', 'CONSOLE_OIDC_CLIENT_ID', 'CONSOLE_OIDC_SECRET_FILE'];
+
 /** Returns the differences between manifests and the types of Kubernetes, as the compiler reports them. */
 function faultsOf(manifests: readonly Tree[]): string[] {
   const file = join(root, 'manifests.ts');
@@ -67,7 +69,8 @@ describe('The operators’ jobs', () => {
         ...['compliance-database', 'compliance-keys', 'compliance-migration', 'compliance-redis'],
         'compliance-signing-keys',
       ]);
-      expect(at(pod, 'spec.containers.*.env.*.name')).toEqual(['MIGRATION_DATABASE_URL_FILE']);
+      const issuer = at(pod, 'spec.containers.*.name')[0] === 'admin' ? OIDC_SETTINGS : [];
+      expect(at(pod, 'spec.containers.*.env.*.name')).toEqual(['MIGRATION_DATABASE_URL_FILE', ...issuer]);
     }
   });
 

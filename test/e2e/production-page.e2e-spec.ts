@@ -107,7 +107,9 @@ describe('docs/production.md', () => {
     return {
       '/etc/compliance': file('etc/compliance'),
       '/etc/haproxy': file('etc/haproxy'),
+      '/opt/compliance': directory,
       '/tmp': directory,
+      '/usr/local/sbin': file('bin'),
       5432: String(postgres.port),
       6379: new URL(redis.url).port,
       ...Object.fromEntries(await Promise.all(ports)),
@@ -165,6 +167,7 @@ exec "$@"
     const settings = readFileSync(file('etc/compliance/production.env'), 'utf8');
     expect(settings).not.toMatch(/MIGRATION|owner|_PASSWORD/);
     expect(settings).toContain('BASE_URL=https://api.example.com\n');
+    expect(statSync(file('bin/admin')).mode & 0o777).toBe(0o700);
     expect(statSync(file('etc/compliance/production.env')).mode & 0o777).toBe(0o640);
     expect(statSync(file('etc/compliance/operators.env')).mode & 0o777).toBe(0o600);
     expect(statSync(file('etc/haproxy/api.pem.key')).mode & 0o777).toBe(0o600);
