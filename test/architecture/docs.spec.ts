@@ -69,6 +69,14 @@ describe('docs/', () => {
     expect(firstCells(page('errors.md'))).toEqual([...ERROR_CODES]);
   });
 
+  it('names every file of the fault suite', () => {
+    const [, suite = ''] = /^## The fault suite\n([^]*?)^## /m.exec(page('testing.md')) ?? [];
+    const files = readdirSync(join(root, 'test/faults')).flatMap(
+      (name) => /^(.*)\.fault-spec\.ts$/.exec(name)?.[1] ?? [],
+    );
+    expect(firstCells(suite).sort()).toEqual(files.sort());
+  });
+
   it('has the tables of settings that the schema generates (npm run settings)', () => {
     const written = page('settings.md');
     expect(settingsPage()).toBe(written);

@@ -236,6 +236,15 @@ describe('ocsf.mjs', () => {
     expect(one).toMatchObject({ type_uid: 99, activity_name: 'asset.archived', unmapped: { actor, target, changes } });
   });
 
+  it('keeps the id of a person who used the console', () => {
+    const [event] = events as [AuditEvent];
+    const personId = '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11';
+
+    const [one] = run([{ ...event, actor: { type: 'PERSON', clientId: null, name: null, personId } }]) as [OcsfEvent];
+
+    expect(one['actor']).toEqual({ app_name: 'PERSON', user: { uid: personId } });
+  });
+
   it('reads pages too', () => {
     expect(run([{ results: events.slice(0, 2) }, { results: [] }, { results: events.slice(2) }])).toEqual(mapped);
   });
