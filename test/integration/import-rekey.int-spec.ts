@@ -110,13 +110,18 @@ describe('An import with --rekey-by serialNumber', () => {
 
   it.each<[string, object, object]>([
     ['a wrong value', { managed: 'maybe' }, {}],
+    ['a wrong value beside U+0000', { managed: 'maybe', serialNumber: 'S1\u0000' }, {}],
     ['an unknown tag key', { tags: [{ key: 'unknown' }] }, {}],
+    ['an id of another asset', { id: '018f9c2e-7d2a-7c41-9a51-000000000001' }, {}],
     ['a warning', { description: 'd'.repeat(501) }, { strict: true }],
     ['an owner who is not there', { owner: 'nobody' }, { strict: true }],
   ])(
     'keeps the asset of before visible and as it is when the record of its computer has %s',
     async (_, bad, options) => {
       await setting.importAll(OLD, RECORDS);
+      await setting.run(setting.ndjson({ ...RECORDS, id: '018f9c2e-7d2a-7c41-9a51-000000000001' }), {
+        source: 'other',
+      });
       const before = await setting.asset('agent-1');
       const input = setting.ndjson({ ...NEW, ...bad }, RECORDS);
 

@@ -204,7 +204,9 @@ export class ImportSessionTypeorm extends ImportSession {
     const written = await this.inTransaction(connection, async (isRepeat) => {
       const refused = await this.stage(connection, batch, keptVisible, keptSerials);
       if (isRepeat) refused.push(...(await this.hold(connection)));
-      return connection.write(await connection.match(this.rekeys ? 'hold' : 'wait'), batch.size, refused);
+      const matched = await connection.match(this.rekeys ? 'hold' : 'wait');
+      if (this.rekeys && matched.refused > 0) await this.rekeyed.nameRefused();
+      return connection.write(matched, batch.size, refused);
     });
     return this.counted(written, connection);
   }

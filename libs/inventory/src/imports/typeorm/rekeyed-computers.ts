@@ -1,4 +1,5 @@
 import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
+import { storable } from '#libs/kernel';
 import { LONGEST_INDEXED } from '../../assets/typeorm/asset.row';
 import { serialOf } from '../domain/maps/map-functions';
 import type { Refusal } from '../domain/import-store.port';
@@ -35,7 +36,7 @@ export function rekeyedAct(
 /** Null for what identifies no computer. A bad record may have anything there. */
 function serialIn(value: unknown): string | null {
   if (typeof value !== 'string' && !Number.isSafeInteger(value)) return null;
-  const serial = serialOf(value);
+  const serial = serialOf(storable(String(value)));
   return serial !== undefined && [...serial].length <= LONGEST_INDEXED ? serial : null;
 }
 
@@ -69,6 +70,12 @@ export class RekeyedComputers {
     const { client, workspaceId, source } = this.connection;
     const known = serials.map(serialIn).filter((serial) => serial !== null);
     if (known.length > 0) await client.query(sql.NAME_SERIALS, [workspaceId, source, known]);
+  }
+
+  /** So do computers with those of matched records that are refused. */
+  async nameRefused(): Promise<void> {
+    const { rows } = await this.connection.client.query<{ serial_number: string }>(sql.REFUSED_SERIALS);
+    await this.name(rows.map(({ serial_number }) => serial_number));
   }
 
   /** Remembers the serial numbers of new computers. */
