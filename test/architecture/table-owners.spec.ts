@@ -45,7 +45,6 @@ const EXCEPTIONS: readonly { readonly part: string; readonly tables: readonly st
       'asset_version',
       'change_head',
       'change_set',
-      'computer',
       'erased_employee',
       'facet_count',
       'history_horizon',

@@ -3,12 +3,10 @@ import { ApplicationKeyRow } from './application-key.row';
 import { ApplicationTrustRow } from './application-trust.row';
 import { ApplicationRow } from './application.row';
 import { ClientKeys1780000000100 } from './migrations/1780000000100-client-keys';
-import { ClaimsInTurn1780000000135 } from './migrations/1780000000135-claims-in-turn';
 import { EndedGeneration1780000000080 } from './migrations/1780000000080-ended-generation';
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 import { SecretUses1780000000081 } from './migrations/1780000000081-secret-uses';
 import { TrustedIssuers1780000000101 } from './migrations/1780000000101-trusted-issuers';
-import { OneClaim1780000000133 } from './migrations/1780000000133-one-claim';
 import { UsedAssertionRow } from './used-assertion.row';
 import { WorkspaceRow } from './workspace.row';
 
@@ -23,8 +21,6 @@ export const authSchema: SchemaPart = {
     SecretUses1780000000081,
     ClientKeys1780000000100,
     TrustedIssuers1780000000101,
-    OneClaim1780000000133,
-    ClaimsInTurn1780000000135,
   ],
   grants: [
     { table: 'workspace', privileges: 'SELECT' },

@@ -3,36 +3,6 @@ import { clientPolicy } from './1780000000100-client-keys';
 
 const AS_OWNER = 'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp';
 
-/** `moment` is when the claim happens. Lower turns come first. */
-export const claimFunction = (moment: string, turn = '1'): string => `
-  CREATE OR REPLACE FUNCTION claim_trusted_issuers(most integer)
-    RETURNS TABLE (issuer text, insecure boolean, of_operator boolean, ids uuid[], claimed_at timestamptz)
-    LANGUAGE plpgsql ${AS_OWNER} AS $$
-    DECLARE moment timestamptz;
-    BEGIN
-      -- One instance at a time.
-      IF NOT pg_try_advisory_xact_lock(hashtextextended('trusted issuers', 0)) THEN RETURN; END IF;
-      moment := ${moment};
-      RETURN QUERY
-      WITH due AS (
-        SELECT trust.issuer, trust.insecure, trust.of_operator FROM (
-          SELECT *, ${turn} AS turn FROM application_trust
-           -- An attempt in the future was made before the clock was set back.
-           WHERE NOT given AND (state = 'PENDING' AND attempted_at IS NULL OR state <> 'FAILED' AND attempted_at NOT BETWEEN
-                   moment - CASE state WHEN 'PENDING' THEN interval '40 seconds' ELSE interval '10 minutes' END AND moment)
-        ) AS trust
-         GROUP BY 1, 2, 3 ORDER BY min(turn), min(attempted_at) NULLS FIRST LIMIT most
-      ), claimed AS (
-        UPDATE application_trust AS trust SET attempted_at = moment FROM due
-         WHERE NOT given AND state <> 'FAILED'
-           AND (trust.issuer, trust.insecure, trust.of_operator) = (due.issuer, due.insecure, due.of_operator)
-        RETURNING trust.*
-      )
-      SELECT claimed.issuer, claimed.insecure, claimed.of_operator, array_agg(claimed.id), moment
-        FROM claimed GROUP BY 1, 2, 3;
-    END
-  $$;`;
-
 /** Issuers whose tokens prove an application, with their key sets. An application may be without a secret. */
 export class TrustedIssuers1780000000101 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -81,7 +51,36 @@ export class TrustedIssuers1780000000101 implements MigrationInterface {
 
   private async createFunctions(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      ${claimFunction('now()')}
+      CREATE FUNCTION claim_trusted_issuers(most integer)
+        RETURNS TABLE (issuer text, insecure boolean, of_operator boolean, ids uuid[], claimed_at timestamptz)
+        LANGUAGE plpgsql ${AS_OWNER} AS $$
+        DECLARE moment timestamptz;
+        BEGIN
+          -- One instance at a time.
+          IF NOT pg_try_advisory_xact_lock(hashtextextended('trusted issuers', 0)) THEN RETURN; END IF;
+          -- A transaction that began earlier may get the lock later.
+          moment := clock_timestamp();
+          RETURN QUERY
+          WITH due AS (
+            SELECT trust.issuer, trust.insecure, trust.of_operator FROM (
+              -- Workspaces take turns: one with many slow issuers does not delay the first fetch of another.
+              SELECT *, row_number() OVER (PARTITION BY workspace_id ORDER BY attempted_at NULLS FIRST, created_at) AS turn
+                FROM application_trust
+               -- An attempt in the future was made before the clock was set back.
+               WHERE NOT given AND (state = 'PENDING' AND attempted_at IS NULL OR state <> 'FAILED' AND attempted_at NOT BETWEEN
+                       moment - CASE state WHEN 'PENDING' THEN interval '40 seconds' ELSE interval '10 minutes' END AND moment)
+            ) AS trust
+             GROUP BY 1, 2, 3 ORDER BY min(turn), min(attempted_at) NULLS FIRST LIMIT most
+          ), claimed AS (
+            UPDATE application_trust AS trust SET attempted_at = moment FROM due
+             WHERE NOT given AND state <> 'FAILED'
+               AND (trust.issuer, trust.insecure, trust.of_operator) = (due.issuer, due.insecure, due.of_operator)
+            RETURNING trust.*
+          )
+          SELECT claimed.issuer, claimed.insecure, claimed.of_operator, array_agg(claimed.id), moment
+            FROM claimed GROUP BY 1, 2, 3;
+        END
+      $$;
       REVOKE ALL ON FUNCTION claim_trusted_issuers FROM PUBLIC;
       COMMENT ON FUNCTION claim_trusted_issuers IS 'Issuers, trusted in any workspace, whose key sets are to be fetched now.';
 

@@ -31,7 +31,7 @@ abstract class FormerColumns {
   @Column('text', { nullable: true }) agent_version!: string | null;
 }
 
-/** A former state of an asset. A trigger on `asset` writes it: see migration 1780000000138. */
+/** A former state of an asset. A trigger on `asset` writes it: see migration 1780000000095. */
 @Entity('asset_version')
 export class AssetVersionRow extends FormerColumns {
   @PrimaryColumn('uuid') workspace_id!: string;

@@ -26,7 +26,6 @@ import { AssetVersions1780000000095 } from './migrations/1780000000095-asset-ver
 import { HistoryViews1780000000098 } from './migrations/1780000000098-history-views';
 import { HiddenEmployees1780000000125 } from './migrations/1780000000125-hidden-employees';
 import { CellStatistics1780000000134 } from './migrations/1780000000134-cell-statistics';
-import { EmployeeAddresses1780000000137 } from './migrations/1780000000137-employee-addresses';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -76,7 +75,6 @@ export const inventorySchema: SchemaPart = {
     HistoryViews1780000000098,
     HiddenEmployees1780000000125,
     CellStatistics1780000000134,
-    EmployeeAddresses1780000000137,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },

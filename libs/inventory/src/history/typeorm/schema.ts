@@ -1,11 +1,10 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { AssetDayRow, ComputerDayRow, DayCountRow } from './day-count.row';
 import { DayCounts1780000000130 } from './migrations/1780000000130-day-counts';
-import { FormerStatesInColumns1780000000138 } from './migrations/1780000000138-former-states-in-columns';
 
 export const historySchema: SchemaPart = {
   entities: [DayCountRow, AssetDayRow, ComputerDayRow],
-  migrations: [DayCounts1780000000130, FormerStatesInColumns1780000000138],
+  migrations: [DayCounts1780000000130],
   grants: [
     { table: 'day_count', privileges: 'SELECT, INSERT' },
     { table: 'asset_day', privileges: 'SELECT' },

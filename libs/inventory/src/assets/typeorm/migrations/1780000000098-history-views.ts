@@ -1,17 +1,20 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { FORMER_COLUMNS } from '../former-states';
+import { FORMER_COLUMNS, showFormerStates } from '../former-states';
 
-const COLUMNS = Object.entries(FORMER_COLUMNS).map(([name, type]) => `(document->>'${name}')::${type} AS ${name}`);
 const PLACE = 'workspace_id, id, version_id, from_change, to_change, facet';
 
 /** A check in `asset.posture`, whose digit to the base 3 is 0 unknown, 1 failing, 2 passing. */
 const check = (name: string, weight: number): string =>
   `CASE posture / ${weight} % 3 WHEN 1 THEN false WHEN 2 THEN true END AS ${name}`;
 
-/** security_invoker: the reader's own row-level security holds, not that of the view's owner. */
-export const FORMER_VIEWS = `
-      CREATE VIEW former_asset WITH (security_invoker = true) AS
-        SELECT workspace_id, asset_id AS id, id AS version_id, from_change, to_change, ${COLUMNS.join(', ')} FROM asset_version;
+/**
+ * Shows former states as the rows that they were: of assets, of computers, and of employees as owners. security_invoker: the
+ * reader's own row-level security holds, not that of the view's owner.
+ */
+export class HistoryViews1780000000098 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ${showFormerStates(Object.keys(FORMER_COLUMNS))}
       CREATE VIEW former_computer WITH (security_invoker = true) AS
         SELECT ${PLACE}, public_id, name, operating_system, os_version, serial_number, owner_id, last_checked_at,
                updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,
@@ -24,13 +27,7 @@ export const FORMER_VIEWS = `
           FROM former_asset WHERE sub_key = 12;
       CREATE VIEW former_owner WITH (security_invoker = true) AS
         SELECT ${PLACE}, jsonb_build_object('id', public_id, 'name', name, 'email', email) AS shown
-          FROM former_asset WHERE sub_key = 15;`;
-
-/** Shows former states as the rows that they were: of assets, of computers, and of employees as owners. */
-export class HistoryViews1780000000098 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      ${FORMER_VIEWS}
+          FROM former_asset WHERE sub_key = 15;
       CREATE VIEW known_owner WITH (security_invoker = true) AS
         SELECT workspace_id, id, public_id, change_id, facet,
                jsonb_build_object('id', public_id, 'name', name, 'email', email) AS shown

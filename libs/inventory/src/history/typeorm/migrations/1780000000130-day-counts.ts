@@ -35,41 +35,6 @@ const countsAt = (name: string, columns: readonly string[], now: string, only = 
       REVOKE ALL ON FUNCTION ${name} FROM PUBLIC;`;
 };
 
-/** Migration 1780000000138 adds a column `version`, so it makes the function again where the parameter had no qualifier. */
-export const FORGET_VERSIONS = `
-      CREATE OR REPLACE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer, OUT forgotten integer)
-        LANGUAGE plpgsql ${AS_OWNER} SET enable_seqscan = off AS $$
-      DECLARE
-        looked record;
-      BEGIN
-        forgotten := 0;
-        IF asset IS NULL THEN
-          SELECT min(workspace_id::text)::uuid INTO workspace FROM history_horizon WHERE workspace_id > workspace;
-          asset := 0;
-          version := 0;
-        END IF;
-        IF workspace IS NULL THEN RETURN; END IF;
-        PERFORM set_config('app.workspace_id', workspace::text, true);
-        WITH place AS MATERIALIZED (
-          SELECT asset_id, id, to_change FROM asset_version
-           WHERE workspace_id = workspace AND (asset_id, id) > (asset, forget_versions.version)
-           ORDER BY asset_id, id LIMIT batch
-        ), gone AS (
-          DELETE FROM asset_version AS old USING place
-           WHERE old.workspace_id = workspace AND old.asset_id = place.asset_id AND old.id = place.id
-             AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = place.to_change)
-                 < (SELECT begins_at FROM history_horizon WHERE workspace_id = workspace)
-          RETURNING 1
-        )
-        SELECT (SELECT count(*) FROM gone) AS gone, (SELECT count(*) FROM place) AS seen, last.asset_id, last.id
-          INTO looked
-          FROM (SELECT) AS one LEFT JOIN LATERAL (SELECT * FROM place ORDER BY asset_id DESC, id DESC LIMIT 1) AS last ON true;
-        forgotten := looked.gone;
-        -- NULL: the next call goes on with the next workspace.
-        asset := CASE WHEN looked.seen = batch THEN looked.asset_id END;
-        version := CASE WHEN looked.seen = batch THEN looked.id END;
-      END $$;`;
-
 /** Keeps counts by day, and lets the worker write days and forget former states. */
 export class DayCounts1780000000130 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -122,7 +87,38 @@ export class DayCounts1780000000130 implements MigrationInterface {
       $$;
       REVOKE ALL ON FUNCTION move_history_horizons FROM PUBLIC;
 
-      ${FORGET_VERSIONS}
+      CREATE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer, OUT forgotten integer)
+        LANGUAGE plpgsql ${AS_OWNER} SET enable_seqscan = off AS $$
+      DECLARE
+        looked record;
+      BEGIN
+        forgotten := 0;
+        IF asset IS NULL THEN
+          SELECT min(workspace_id::text)::uuid INTO workspace FROM history_horizon WHERE workspace_id > workspace;
+          asset := 0;
+          version := 0;
+        END IF;
+        IF workspace IS NULL THEN RETURN; END IF;
+        PERFORM set_config('app.workspace_id', workspace::text, true);
+        WITH place AS MATERIALIZED (
+          SELECT asset_id, id, to_change FROM asset_version
+           WHERE workspace_id = workspace AND (asset_id, id) > (asset, forget_versions.version)
+           ORDER BY asset_id, id LIMIT batch
+        ), gone AS (
+          DELETE FROM asset_version AS old USING place
+           WHERE old.workspace_id = workspace AND old.asset_id = place.asset_id AND old.id = place.id
+             AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = place.to_change)
+                 < (SELECT begins_at FROM history_horizon WHERE workspace_id = workspace)
+          RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM gone) AS gone, (SELECT count(*) FROM place) AS seen, last.asset_id, last.id
+          INTO looked
+          FROM (SELECT) AS one LEFT JOIN LATERAL (SELECT * FROM place ORDER BY asset_id DESC, id DESC LIMIT 1) AS last ON true;
+        forgotten := looked.gone;
+        -- NULL: the next call goes on with the next workspace.
+        asset := CASE WHEN looked.seen = batch THEN looked.asset_id END;
+        version := CASE WHEN looked.seen = batch THEN looked.id END;
+      END $$;
       REVOKE ALL ON FUNCTION forget_versions FROM PUBLIC;
       COMMENT ON FUNCTION forget_versions IS
         'Looks at so many former states behind the given one, and removes those that ended before the horizon.';
