@@ -136,6 +136,35 @@ describe('An import with --rekey-by serialNumber', () => {
     },
   );
 
+  it('keeps the asset of before visible when a strict import refuses two computers with its serial number', async () => {
+    await setting.importAll(OLD, RECORDS);
+    const unowned = { ...NEW, owner: 'nobody' };
+    const input = setting.ndjson(unowned, { ...unowned, externalId: 'agent-3' }, RECORDS);
+
+    for (const dryRun of [true, false]) {
+      const report = await setting.run(input, { ...rekeying, strict: true, dryRun });
+      expect(report).toMatchObject({ unchanged: 1, failed: 2, rekeyed: 0, hidden: 0, hiddenWhy: null });
+    }
+  });
+
+  it('keeps the asset of before visible when a tag key of its computer is deleted meanwhile', async () => {
+    await setting.importAll(OLD, RECORDS);
+    const tags = [{ key: 'env' }];
+    const lines = async function* () {
+      for (const [index, value] of [
+        { ...NEW, tags },
+        { ...RECORDS, tags },
+      ].entries())
+        yield { fileIndex: 0, line: index + 1, value };
+      await setting.tagKeys.delete(setting.here, 'env');
+    };
+    const options = { source: 'test', files: [], dryRun: false, createTagKeys: null, ...rekeying };
+
+    const report = await setting.imports.runLines(setting.here, options, lines(), () => undefined);
+
+    expect(report).toMatchObject({ failed: 2, rekeyed: 0, hidden: 0, hiddenWhy: null });
+  });
+
   it('rekeys in a strict import what an employee owns who comes later', async () => {
     await setting.importAll(OLD);
     const input = setting.ndjson({ ...NEW, owner: EMPLOYEE.externalId }, EMPLOYEE);

@@ -15,4 +15,4 @@ export const REFUSE_LOST_TAG_KEYS = `
      WHERE NOT EXISTS (SELECT FROM tag_key WHERE workspace_id = $1 AND id = key_id)
      GROUP BY place) AS lost
    WHERE lost.place = s.place
-  RETURNING s.place, lost.keys, s.kept`;
+  RETURNING s.place, lost.keys, s.kept, s.serial_number`;

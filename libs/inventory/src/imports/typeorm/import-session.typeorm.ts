@@ -182,6 +182,7 @@ export class ImportSessionTypeorm extends ImportSession {
       try {
         await connection.begin();
         const result = await work(attempt > 1);
+        if (this.rekeys) await this.rekeyed.name(connection.refusedSerials);
         if (connection === this.first) await this.run?.writeCounts();
         await connection.commit();
         this.tagKeys.commit();
@@ -204,9 +205,7 @@ export class ImportSessionTypeorm extends ImportSession {
     const written = await this.inTransaction(connection, async (isRepeat) => {
       const refused = await this.stage(connection, batch, keptVisible, keptSerials);
       if (isRepeat) refused.push(...(await this.hold(connection)));
-      const matched = await connection.match(this.rekeys ? 'hold' : 'wait');
-      if (this.rekeys && matched.refused > 0) await this.rekeyed.nameRefused();
-      return connection.write(matched, batch.size, refused);
+      return connection.write(await connection.match(this.rekeys ? 'hold' : 'wait'), batch.size, refused);
     });
     return this.counted(written, connection);
   }

@@ -92,4 +92,4 @@ export const MATCH_PLANNED = eachStep(PLANNED_LOOKUPS, (waits) =>
 /** Counts again after refused and waiting records were removed. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
 
-export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason, kept`;
+export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason, kept, serial_number`;

@@ -75,7 +75,7 @@ const unownedBy = ({ ownerByExternalId, ownerById, ownersByEmail }: Lookups): st
    ORDER BY place`;
 const refuseUnownedBy = (lookups: Lookups): string => `
   WITH unowned AS (${unownedBy(lookups)})
-  DELETE FROM import_staged AS s USING unowned WHERE s.place = unowned.place RETURNING s.place, unowned.reason, s.kept`;
+  DELETE FROM import_staged AS s USING unowned WHERE s.place = unowned.place RETURNING s.place, unowned.reason, s.kept, s.serial_number`;
 export const UNOWNED = unownedBy(LOOKUPS);
 export const UNOWNED_PLANNED = unownedBy(PLANNED_LOOKUPS);
 export const REFUSE_UNOWNED = refuseUnownedBy(LOOKUPS);

@@ -37,8 +37,6 @@ export const REFUSE_TO_REKEY = `
 /** $3 serial numbers. */
 export const NAME_SERIALS = `
   INSERT INTO import_named SELECT asset.external_id FROM unnest($3::text[]) AS serial JOIN asset ON ${HAS_SERIAL('serial')}`;
-export const REFUSED_SERIALS = `
-  SELECT serial_number FROM import_matched WHERE refusal IS NOT NULL AND serial_number IS NOT NULL`;
 
 export const STAGE_REKEYED = `
   INSERT INTO import_staged SELECT waiting.* FROM import_deferred AS waiting JOIN import_rekeyed USING (external_id)`;

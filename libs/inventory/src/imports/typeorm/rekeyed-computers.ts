@@ -72,12 +72,6 @@ export class RekeyedComputers {
     if (known.length > 0) await client.query(sql.NAME_SERIALS, [workspaceId, source, known]);
   }
 
-  /** So do computers with those of matched records that are refused. */
-  async nameRefused(): Promise<void> {
-    const { rows } = await this.connection.client.query<{ serial_number: string }>(sql.REFUSED_SERIALS);
-    await this.name(rows.map(({ serial_number }) => serial_number));
-  }
-
   /** Remembers the serial numbers of new computers. */
   private async keepSerials(): Promise<void> {
     const { client, workspaceId, source } = this.connection;

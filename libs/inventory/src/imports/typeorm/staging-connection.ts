@@ -26,6 +26,13 @@ export interface Matched {
   readonly to_lock: number;
 }
 
+interface RefusedRow {
+  readonly place: string;
+  readonly kept: string | null;
+  /** Absent where the statement only finds records. */
+  readonly serial_number?: string | null;
+}
+
 /** Another transaction deleted a matched asset. Counts as a serialization failure: a repeat finds the asset missing. */
 class MatchedAssetGone extends Error {
   readonly code = '40001';
@@ -35,6 +42,8 @@ class MatchedAssetGone extends Error {
 export class StagingConnection {
   /** The change set of the batch under way. */
   changeSetId = '0';
+  /** Serial numbers of the records that this batch refused. */
+  refusedSerials: string[] = [];
   private hasChanged = false;
 
   constructor(
@@ -51,6 +60,7 @@ export class StagingConnection {
     await this.client.query(batch.beginBatch(this.workspaceId));
     this.changeSetId = (await this.row<{ id: string }>(batch.DRAW_CHANGE_SET_ID)).id;
     this.hasChanged = false;
+    this.refusedSerials = [];
   }
 
   /** Notes whether a step changed something that a feed tells of. */
@@ -82,10 +92,10 @@ export class StagingConnection {
   async holdStaged(): Promise<Refusal[]> {
     await this.client.query(held.LOCK_STAGED, [this.workspaceId, this.source]);
     await this.client.query(held.LOCK_TAG_KEYS, [this.workspaceId]);
-    const { rows } = await this.client.query<{ place: string; keys: string[]; kept: string | null }>(
-      held.REFUSE_LOST_TAG_KEYS,
-      [this.workspaceId],
-    );
+    const { rows } = await this.client.query<RefusedRow & { keys: string[] }>(held.REFUSE_LOST_TAG_KEYS, [
+      this.workspaceId,
+    ]);
+    this.noteSerials(rows);
     return rows.map(({ place, keys, kept }) => ({ place: Number(place), ...unknownTagKeys(keys), kept }));
   }
 
@@ -161,8 +171,13 @@ export class StagingConnection {
 
   /** Runs a statement that names records and what is wrong with them. */
   async refuse(statement: string, values: unknown[] = []): Promise<Refusal[]> {
-    const { rows } = await this.client.query<{ place: string; reason: string; kept: string | null }>(statement, values);
+    const { rows } = await this.client.query<RefusedRow & { reason: string }>(statement, values);
+    this.noteSerials(rows);
     // Postgres returns a bigint as text. A place fits into a number.
-    return rows.map(({ place, ...refusal }) => ({ place: Number(place), ...refusal }));
+    return rows.map(({ place, serial_number: _, ...refusal }) => ({ place: Number(place), ...refusal }));
+  }
+
+  private noteSerials(rows: readonly RefusedRow[]): void {
+    for (const { serial_number: serial } of rows) if (serial) this.refusedSerials.push(serial);
   }
 }

@@ -63,4 +63,4 @@ export const REFUSE_SAME_IDS = `
     SELECT place, row_number() OVER (PARTITION BY wanted_id ORDER BY place) AS nth
       FROM import_staged WHERE wanted_id IS NOT NULL) AS ids
    WHERE ids.place = s.place AND ids.nth > 1
-  RETURNING s.place, 'The id belongs to another asset.' AS reason, s.kept`;
+  RETURNING s.place, 'The id belongs to another asset.' AS reason, s.kept, s.serial_number`;
