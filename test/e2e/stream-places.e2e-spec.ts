@@ -90,6 +90,29 @@ describe('The single stream of an application', () => {
     expect([await first, second]).toEqual([200, 'export_in_progress']);
   });
 
+  it('may start within five seconds after its client disconnected while its first rows waited', async () => {
+    let goOn = (): void => undefined;
+    const turns = jest.spyOn(StreamTurns.prototype, 'take').mockImplementationOnce(async (step) => {
+      await new Promise<void>((resolve) => (goOn = resolve));
+      return step();
+    });
+    const leaving = new AbortController();
+    const headers = { Accept: 'application/x-ndjson', Authorization: `Bearer ${token}` };
+    const first = fetch(app.origin + ASSETS, { headers, signal: leaving.signal }).catch(() => 'left');
+    while (turns.mock.calls.length === 0) await delay(5);
+    leaving.abort();
+
+    try {
+      expect(await untilFree()).toBeLessThan(5_000);
+    } finally {
+      goOn();
+      turns.mockRestore();
+    }
+    await delay(500);
+    expect(await first).toBe('left');
+    expect(await answer()).toBe('export_in_progress');
+  });
+
   it('starts once for many concurrent requests', async () => {
     const origins = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? app : other).origin);
 

@@ -27,7 +27,8 @@ export class StreamInProgress extends DomainError {
  */
 @Injectable()
 export class StreamPlaces {
-  private readonly takenHere = new Set<string>();
+  /** The responses that have places here, by application. */
+  private readonly takenHere = new Map<string, Response>();
 
   constructor(
     private readonly redis: RedisClient,
@@ -38,7 +39,7 @@ export class StreamPlaces {
   /**
    * Takes the client's place here, reads, then takes the place on all instances and charges the bucket of streams. A read
    * waits for its turn, and many of one application would hold up all others. Returns what was read, and the function that
-   * gives the places back: null for a HEAD, which keeps none.
+   * gives the place back: null for a HEAD, and for a client that left, which keep none.
    * @throws `export_in_progress` and errors of `read`, which cost nothing, or `rate_limited`
    */
   async take<First>(
@@ -47,14 +48,20 @@ export class StreamPlaces {
     read: () => Promise<First>,
   ): Promise<First & { readonly leavePlace: (() => void) | null }> {
     if (this.takenHere.has(clientId)) throw new StreamInProgress();
-    this.takenHere.add(clientId);
+    this.takenHere.set(clientId, response);
+    const leaveHere = (): void => {
+      if (this.takenHere.get(clientId) === response) this.takenHere.delete(clientId);
+    };
+    // The client may leave while it waits.
+    response.once('close', leaveHere);
     let leavePlace: (() => void) | null = null;
     try {
       const first = await read();
-      if (response.req.method !== 'HEAD') leavePlace = await this.takeEverywhere(clientId, response);
+      const goesOn = response.req.method !== 'HEAD' && !response.closed;
+      if (goesOn) leavePlace = await this.takeEverywhere(clientId, response);
       return { ...first, leavePlace };
     } finally {
-      if (leavePlace === null) this.takenHere.delete(clientId);
+      if (leavePlace === null) leaveHere();
     }
   }
 
@@ -85,7 +92,6 @@ export class StreamPlaces {
     }, RENEWAL_MS).unref();
     return () => {
       clearInterval(renewal);
-      this.takenHere.delete(clientId);
       void this.redis.attempt((redis) => LEAVE_PLACE.run(redis, keys, [holder]));
     };
   }

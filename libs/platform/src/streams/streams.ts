@@ -19,7 +19,7 @@ import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
 import { NDJSON_MEDIA_TYPE } from './asks-for-stream';
 import { BYTES_PER_READ, ROWS_PER_CHECKPOINT, streamLines } from './stream-lines';
-import { StreamPlaces } from './stream-places';
+import { StreamInProgress, StreamPlaces } from './stream-places';
 import { StreamTurns } from './stream-turns';
 
 const MAX_DURATION_MS = 30 * 60_000;
@@ -140,7 +140,11 @@ export class Streams {
         ? { asOf: asOf.toISOString(), ...(isResumed && { resumed: true }) }
         : list.feed && (await this.startOf(workspaceId, list.feed, texts, isResumed));
       const beginning = { size: ROWS_PER_CHECKPOINT, after, mostBytes: BYTES_PER_READ };
-      const first = await this.turns.take(() => read(beginning));
+      const first = await this.turns.take(() => {
+        // Nobody waits for these rows any more, and another request may have the place.
+        if (response.closed) throw new StreamInProgress();
+        return read(beginning);
+      });
       if (this.isStopping)
         throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
       return { start, first };
