@@ -85,6 +85,24 @@ describe('contentHash', () => {
     expect(hashOf(reversed)).toBe(hashOf(COMPUTER));
   });
 
+  it('differs with the values of several tags', () => {
+    const texts = ['a', 'b', '1', '2', 'x', 'y', 'env', 'dev', 'prod', 'team'];
+    const pairs = texts.flatMap((one) => texts.filter((other) => one < other).map((other) => [one, other] as const));
+    const tagged = pairs.flatMap(([key, other]) =>
+      texts.flatMap((value) =>
+        texts.map((last) => ({
+          ...BUCKET,
+          tags: [
+            { key, value },
+            { key: other, value: last },
+          ],
+        })),
+      ),
+    );
+
+    expect(new Set(tagged.map(hashOf)).size).toBe(tagged.length);
+  });
+
   it('is the same in any order of the tags', () => {
     const [one, other] = [
       { key: 'a', value: '1' },

@@ -17,7 +17,7 @@ export function contentHash(record: ImportRecord): number {
   }
   // A sum, so that their order does not count.
   let tags = 0;
-  for (const { key, value } of record.tags) tags = (tags + withText(withText(NULL, key), value)) | 0;
+  for (const { key, value } of record.tags) tags = (tags + spread(withText(withText(NULL, key), value))) | 0;
   hash = mixed(hash, tags);
   hash = withTime(withTime(withText(hash, dataStored.userDataInfo), record.createdAt), record.lastCheckedAt);
   let flags = record.tags.length;
@@ -38,6 +38,13 @@ function mixed(hash: number, value: number): number {
   const step = Math.imul(value ^ (value >>> 15), 0xcc9e2d51);
   const next = hash ^ Math.imul((step << 15) | (step >>> 17), 0x1b873593);
   return Math.imul((next << 13) | (next >>> 19), 5) + 0xe6546b64;
+}
+
+/** The last steps of MurmurHash3. Without them, sums of similar texts are often equal. */
+function spread(hash: number): number {
+  const first = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return second ^ (second >>> 16);
 }
 
 /** Characters are mixed as FNV-1a does, which is quicker. The length separates a text from the next one. */
