@@ -146,7 +146,7 @@ describe('npm start', () => {
     told['CLIENT_ID'] = /ci_\w+/.exec(said)?.[0] as string;
     told['CLIENT_SECRET'] = /cs_[\w-]+/.exec(said)?.[0] as string;
     told['TOKEN'] = (await example('authentication.md', 'token')).trim();
-    expect(await example('pagination.md', 'list')).toMatch(/"name":"ADA-X1".*"totalCount":4}/);
+    expect(await example('pagination.md', 'list')).toMatch(/"name":"ADA-X1".*"totalCount":6}/);
     await stopped(running);
   }, 120_000);
 

@@ -83,7 +83,8 @@ export class StatementLoad {
     try {
       await client.query(sql, sql.includes('$1') ? [workspace] : []);
     } catch (error) {
-      this.faults.push(`${table}: ${(error as Error).message}`);
+      const { message, detail = '' } = error as Error & { readonly detail?: string };
+      this.faults.push(`${table}: ${message} ${detail}`);
     }
     this.statements += 1;
     this.tables.add(table);
