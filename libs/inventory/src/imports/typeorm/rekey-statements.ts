@@ -40,10 +40,10 @@ export const NAME_SERIALS = `
 
 export const STAGE_REKEYED = `
   INSERT INTO import_staged SELECT waiting.* FROM import_deferred AS waiting JOIN import_rekeyed USING (external_id)`;
-/** $1 places of staged records. */
-export const FORGET_REKEYED = `
-  DELETE FROM import_rekeyed
-   WHERE external_id = ANY (ARRAY(SELECT external_id FROM import_staged WHERE place = ANY ($1::bigint[])))`;
+/** `unowned` selects staged records without their owner. $1 workspace, $2 source. */
+export const forgetRekeyed = (unowned: string): string => `
+  DELETE FROM import_rekeyed AS rekeyed USING (${unowned}) AS gone JOIN import_staged AS staged USING (place)
+   WHERE rekeyed.external_id = staged.external_id`;
 /** An asset that is rekeyed is not missing. */
 export const NAME_REKEYED = 'INSERT INTO import_named SELECT old_external_id FROM import_rekeyed';
 export const COUNT_REKEYED = 'SELECT count(*)::int AS rekeyed FROM import_rekeyed';

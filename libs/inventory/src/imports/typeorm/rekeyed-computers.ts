@@ -92,12 +92,10 @@ export class RekeyedComputers {
 
   /** A strict import refuses records without their owner, so their assets stay as they are. */
   private async forgetUnowned(): Promise<void> {
-    const { connection } = this;
-    const { client, workspaceId, source } = connection;
+    const { client, workspaceId, source, dryRun } = this.connection;
     await client.query(NAME_WAITING_EMPLOYEES);
     await client.query(sql.STAGE_REKEYED);
-    const unowned = await connection.refuse(connection.dryRun ? UNOWNED_PLANNED : UNOWNED, [workspaceId, source]);
-    await client.query(sql.FORGET_REKEYED, [unowned.map(({ place }) => place)]);
+    await client.query(sql.forgetRekeyed(dryRun ? UNOWNED_PLANNED : UNOWNED), [workspaceId, source]);
   }
 
   /** Gives the next of them after this id their new externalId. */
