@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { BadLine } from '../../libs/inventory/src/imports/domain/import-report';
 import { WRITTEN_FIELDS } from '../../libs/inventory/src/assets/typeorm/asset.row';
 import { EMPLOYEE, ImportSetting, LAPTOP, RECORDS, type Row } from '../support/import-setting';
 
@@ -101,6 +102,24 @@ describe('An import with --rekey-by serialNumber', () => {
       expect(await setting.run(setting.ndjson(NEW, RECORDS), rekeying)).toMatchObject({ updated: 1, rekeyed: 1 });
     },
   );
+
+  it('refuses such computers batch by batch, however many there are', async () => {
+    const names = Array.from({ length: 5_001 }, (_, index) => index);
+    const enrolled = (prefix: string) =>
+      names.map((index) => ({ ...OLD, externalId: `${prefix}-${index}`, serialNumber: `S-${index}` }));
+    await setting.importAll(...enrolled('old'));
+    const input = setting.ndjson(...enrolled('new'), {});
+    const bad: BadLine[] = [];
+
+    const report = await setting.run(input, { ...rekeying, onBadLine: (line) => bad.push(line) });
+
+    expect(report).toMatchObject({ read: 5_002, failed: 5_002, created: 0, rekeyed: 0 });
+    expect(new Set(bad.map(({ line }) => line)).size).toBe(5_002);
+    expect(await setting.run(setting.ndjson(...enrolled('new')), rekeying)).toMatchObject({
+      rekeyed: 5_001,
+      failed: 0,
+    });
+  });
 
   it('makes other computers new assets although the input may not name every asset', async () => {
     await setting.importAll(OLD);

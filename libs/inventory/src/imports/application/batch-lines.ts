@@ -1,5 +1,5 @@
 import type { BadLine } from '../domain/import-report';
-import type { NumberedRecord } from '../domain/import-store.port';
+import type { NumberedRecord, RefusedAsset } from '../domain/import-store.port';
 import { NamedAssets } from './named-assets';
 
 /** What one batch of lines holds beside its records. */
@@ -7,10 +7,8 @@ export class BatchLines {
   readonly named = new NamedAssets();
   lines = 0;
   readonly bad: BadLine[] = [];
-  /** External ids of bad lines: their assets stay visible. */
-  readonly keptVisible: string[] = [];
-  /** Their serial numbers: a computer may have had another external id before. */
-  readonly keptSerials: unknown[] = [];
+  /** What bad lines name. */
+  readonly refused: RefusedAsset[] = [];
   /** Warnings of records by their places. */
   readonly warnings = new Map<number, string>();
 

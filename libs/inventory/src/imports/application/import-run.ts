@@ -4,7 +4,7 @@ import { type KeptLine, keptLine } from '../domain/kept-line';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import { type BadLine, type ImportProgress, type ImportReport, REPORTED } from '../domain/import-report';
-import type { ImportSession, MergeOutcome, RunFailure, Warning } from '../domain/import-store.port';
+import type { ImportSession, MergeOutcome, RefusedAsset, RunFailure, Warning } from '../domain/import-store.port';
 import type { RunFile, RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
@@ -34,7 +34,7 @@ export interface ImportOptions {
   readonly batchSize?: number;
   /** Throws once an operator has ended the import. */
   readonly onProgress?: (progress: ImportProgress) => void;
-  /** Receives every bad line in order, except lines whose owner never came: these come last. */
+  /** Receives every bad line in order, except those that waited for the end of the input: these come last. */
   readonly onBadLine?: (line: BadLine) => void;
 }
 
@@ -79,8 +79,8 @@ export class ImportRun {
     const { counts } = this.tally;
     // What is not known to be missing must not become another computer.
     if (this.incomplete === null) counts.rekeyed = await this.session.rekey();
-    else this.tellLate(await this.session.refuseToRekey(`${MAY_BE_REKEYED} ${this.incomplete}`));
-    for await (const outcome of this.session.mergeDeferred()) this.tellLate(outcome);
+    else await this.tellLate(this.session.refuseToRekey(`${MAY_BE_REKEYED} ${this.incomplete}`));
+    await this.tellLate(this.session.mergeDeferred());
     for (const [place, reason] of this.waiting) this.tally.warn({ place, reason });
     const { hiddenWhy, hidingRefused } = await this.hide();
     this.hiddenWhy = hiddenWhy;
@@ -158,8 +158,8 @@ export class ImportRun {
       return { place, record, kept: kept && JSON.stringify(kept), warning };
     }
     if (externalId !== null && first === null) {
-      this.batch.keptVisible.push(externalId);
-      this.batch.keptSerials.push((line.value as { readonly serialNumber?: unknown }).serialNumber);
+      const { serialNumber } = line.value as Partial<RefusedAsset>;
+      this.batch.refused.push({ externalId, serialNumber });
     }
     const fault = this.faultOf(place, [...reasons, ...warnings], first);
     if (same && !strict) {
@@ -172,10 +172,10 @@ export class ImportRun {
 
   /** A line that the reader or the map could not turn into a record. */
   private refuseUnread(line: Extract<InputLine, { readonly fault: string }>, place: number): void {
-    if (isExternalId(line.externalId ?? null)) {
+    const { externalId = null, serialNumber } = line;
+    if (isExternalId(externalId)) {
       this.named = true;
-      this.batch.keptVisible.push(line.externalId as string);
-      this.batch.keptSerials.push(line.serialNumber);
+      this.batch.refused.push({ externalId, serialNumber });
     } else this.incomplete ??= this.namesNone(place);
     this.refuse({ place, reason: line.fault, ...(this.options.map && withoutValues(line.fault)) }, line);
   }
@@ -211,7 +211,7 @@ export class ImportRun {
     this.session.count({ ...this.tally.counts });
     if (batch.lines === 0) return;
     const mayOverlap = batch.named.canOverlap(this.batchBefore.named);
-    const merged = this.session.merge(mayOverlap, batch.keptVisible, batch.keptSerials);
+    const merged = this.session.merge(mayOverlap, batch.refused);
     this.mergingBefore = merging;
     this.merging = merged.then(async (outcome) => {
       await merging;
@@ -241,16 +241,18 @@ export class ImportRun {
   }
 
   /** Tells what became of records that waited. */
-  private tellLate(outcome: MergeOutcome): void {
-    const refused = new Set(outcome.refused.map(({ place }) => place));
-    for (const place of refused) this.waiting.delete(place);
-    for (const { place, reason } of outcome.warned) {
-      if (refused.has(place)) continue;
-      const before = this.waiting.get(place);
-      this.waiting.delete(place);
-      this.tally.warn({ place, reason: before === undefined ? reason : `${before} ${reason}` });
+  private async tellLate(outcomes: AsyncIterable<MergeOutcome>): Promise<void> {
+    for await (const outcome of outcomes) {
+      const refused = new Set(outcome.refused.map(({ place }) => place));
+      for (const place of refused) this.waiting.delete(place);
+      for (const { place, reason } of outcome.warned) {
+        if (refused.has(place)) continue;
+        const before = this.waiting.get(place);
+        this.waiting.delete(place);
+        this.tally.warn({ place, reason: before === undefined ? reason : `${before} ${reason}` });
+      }
+      this.count(outcome, []);
     }
-    this.count(outcome, []);
   }
 
   private count({ created, updated, unchanged, refused }: MergeOutcome, bad: readonly BadLine[]): void {

@@ -51,7 +51,7 @@ export class ImportTally {
     return { counts: this.counts, errors: plain(this.errors), warnings: plain(this.warnings) };
   }
 
-  /** Lines whose owner never came were told last. */
+  /** Lines that waited for the end of the input were told last. */
   private byLine(faults: readonly Warning[]): ImportError[] {
     return [...faults].sort(byPlace).map(({ place, reason }) => ({ ...this.places.at(place), reason }));
   }

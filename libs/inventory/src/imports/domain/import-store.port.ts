@@ -23,6 +23,12 @@ export interface Refusal extends Warning {
   readonly kept: string | null;
 }
 
+/** What a bad line names, as it was read. The asset is not hidden; where computers are rekeyed, nor is one of this serial number. */
+export interface RefusedAsset {
+  readonly externalId: string;
+  readonly serialNumber?: unknown;
+}
+
 /** Results of a batch. Records that wait for their owner are stored, and not counted. */
 export interface MergeOutcome {
   readonly created: number;
@@ -90,14 +96,9 @@ export abstract class ImportSession {
    * set through the API are kept. Fails when the previous batch fails.
    *
    * `mayOverlap`: the work of this batch and the previous one may overlap. They name different assets, and no owner in this one
-   * can be an employee in that one. `keptVisible`: external ids of bad records, whose assets are not hidden.
-   * `keptSerials`: their serial numbers as they were read; where computers are rekeyed, nor are those that have them.
+   * can be an employee in that one. `bad`: what the lines name that brought no record.
    */
-  abstract merge(
-    mayOverlap: boolean,
-    keptVisible: readonly string[],
-    keptSerials?: readonly unknown[],
-  ): Promise<MergeOutcome>;
+  abstract merge(mayOverlap: boolean, bad: readonly RefusedAsset[]): Promise<MergeOutcome>;
 
   /**
    * Lets new computers be the asset of before with their serial number, which the input does not name. Call it once, when the
@@ -105,8 +106,11 @@ export abstract class ImportSession {
    */
   abstract rekey(): Promise<number>;
 
-  /** Refuses for this reason what {@link rekey} may have found. Call it instead when the input may not name every asset. */
-  abstract refuseToRekey(reason: string): Promise<MergeOutcome>;
+  /**
+   * Refuses for this reason, batch by batch, what {@link rekey} may have found. Call it instead when the input may not name
+   * every asset.
+   */
+  abstract refuseToRekey(reason: string): AsyncIterable<MergeOutcome>;
 
   /**
    * Merges the records that waited for their owners, batch by batch. Where the owner never came, an owner of before stays,

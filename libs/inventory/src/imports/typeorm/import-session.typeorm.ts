@@ -5,6 +5,7 @@ import {
   type MergeOutcome,
   type NumberedRecord,
   type Refusal,
+  type RefusedAsset,
   type RunFailure,
 } from '../domain/import-store.port';
 import type { ImportCounts } from '../domain/import-report';
@@ -78,11 +79,7 @@ export class ImportSessionTypeorm extends ImportSession {
     this.reading.add(numbered, this.tagKeys.known);
   }
 
-  async merge(
-    mayOverlap: boolean,
-    keptVisible: readonly string[],
-    keptSerials: readonly unknown[] = [],
-  ): Promise<MergeOutcome> {
+  async merge(mayOverlap: boolean, bad: readonly RefusedAsset[]): Promise<MergeOutcome> {
     const { reading: batch, before, numbered } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
     const other = mayOverlap && batch.waiting.length === 0 ? this.otherConnection() : null;
@@ -91,7 +88,7 @@ export class ImportSessionTypeorm extends ImportSession {
     this.numbered = new Promise<void>((resolve) => (sayNumbered = resolve));
     const merged = other
       ? this.mergeAhead(batch, other, { before, numbered, sayNumbered })
-      : before.then(() => this.mergeOn(this.first, batch, keptVisible, keptSerials));
+      : before.then(() => this.mergeOn(this.first, batch, bad));
     merged.then(sayNumbered, sayNumbered);
     this.before = merged;
     const outcome = await merged;
@@ -108,12 +105,16 @@ export class ImportSessionTypeorm extends ImportSession {
     return found;
   }
 
-  async refuseToRekey(reason: string): Promise<MergeOutcome> {
-    if (!this.rekeys) return NOTHING_WRITTEN;
+  async *refuseToRekey(reason: string): AsyncIterable<MergeOutcome> {
+    if (!this.rekeys) return;
     await this.missing.indexNames();
-    const refused = await this.inTransaction(this.first, () => this.rekeyed.refuse(reason));
-    this.waiting.add(-refused.length, false);
-    return { ...NOTHING_WRITTEN, refused };
+    await this.inTransaction(this.first, () => this.rekeyed.findLikely());
+    for (;;) {
+      const refused = await this.inTransaction(this.first, () => this.rekeyed.refuseNext(reason));
+      if (refused.length === 0) return;
+      this.waiting.add(-refused.length, false);
+      yield { ...NOTHING_WRITTEN, refused };
+    }
   }
 
   async *mergeDeferred(): AsyncIterable<MergeOutcome> {
@@ -199,11 +200,10 @@ export class ImportSessionTypeorm extends ImportSession {
   private async mergeOn(
     connection: StagingConnection,
     batch: ImportBatch,
-    keptVisible: readonly string[],
-    keptSerials: readonly unknown[],
+    bad: readonly RefusedAsset[],
   ): Promise<MergeOutcome> {
     const written = await this.inTransaction(connection, async (isRepeat) => {
-      const refused = await this.stage(connection, batch, keptVisible, keptSerials);
+      const refused = await this.stage(connection, batch, bad);
       if (isRepeat) refused.push(...(await this.hold(connection)));
       return connection.write(await connection.match(this.rekeys ? 'hold' : 'wait'), batch.size, refused);
     });
@@ -221,7 +221,7 @@ export class ImportSessionTypeorm extends ImportSession {
     if (writing.status === 'fulfilled') return this.counted(writing.value, connection);
     await connection.rollback();
     // No ids to spare: an import that remembers names uses one connection.
-    return this.mergeOn(connection, batch, [], []);
+    return this.mergeOn(connection, batch, []);
   }
 
   private async writeAhead(
@@ -241,32 +241,29 @@ export class ImportSessionTypeorm extends ImportSession {
     return written;
   }
 
-  /** Sends the batch to Postgres. Refuses records with unknown tag keys. The last two are of bad lines. */
+  /** Sends the batch to Postgres. Refuses records with unknown tag keys. */
   private async stage(
     connection: StagingConnection,
     batch: ImportBatch,
-    keptVisible: readonly string[],
-    keptSerials: readonly unknown[],
+    bad: readonly RefusedAsset[],
   ): Promise<Refusal[]> {
     const keys = batch.waiting.flatMap(({ record }) => record.tags.map(({ key }) => key));
     const known = await this.tagKeys.lookUp(connection.client, keys);
     const refused: Refusal[] = [];
     const accepted: NumberedRecord[] = [];
-    const named = [...keptVisible];
-    const serials = [...keptSerials];
+    const named = [...bad];
     for (const numbered of batch.waiting) {
       const { place, record, kept } = numbered;
       const unknown = record.tags.filter(({ key }) => !known.has(key));
       if (unknown.length === 0) accepted.push(numbered);
       else {
         refused.push({ place, ...unknownTagKeys(unknown.map(({ key }) => key)), kept });
-        named.push(record.externalId);
-        serials.push(record.serialNumber);
+        named.push(record);
       }
     }
     await connection.stage(batch.bytesWith(accepted, known));
-    if (this.remembersNames) await this.missing.nameStagedAnd(named);
-    if (this.rekeys) await this.rekeyed.name(serials);
+    if (this.remembersNames) await this.missing.nameStagedAnd(named.map(({ externalId }) => externalId));
+    if (this.rekeys) await this.rekeyed.name(named.map(({ serialNumber }) => serialNumber));
     return refused;
   }
 

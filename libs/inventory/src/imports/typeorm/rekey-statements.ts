@@ -30,10 +30,19 @@ export const FIND_REKEYED = `
   INSERT INTO import_rekeyed
   SELECT fresh.external_id, (array_agg(asset.external_id))[1], min(asset.id) ${SAME_SERIAL}
    GROUP BY fresh.external_id HAVING count(*) = 1`;
-/** $3 the reason. */
-export const REFUSE_TO_REKEY = `
-  DELETE FROM import_deferred WHERE place = ANY (ARRAY(SELECT fresh.place ${SAME_SERIAL}))
-  RETURNING place, $3::text AS reason, kept`;
+/** Forgets new computers without such an asset. */
+export const KEEP_LIKELY = `
+  DELETE FROM import_new_computer AS computer
+   WHERE NOT EXISTS (SELECT FROM (SELECT fresh.place ${SAME_SERIAL}) AS likely WHERE likely.place = computer.place)`;
+/** The next of the others. $1 the reason. */
+export const REFUSE_LIKELY = `
+  WITH likely AS (
+    DELETE FROM import_new_computer
+     WHERE place IN (SELECT place FROM import_new_computer ORDER BY place LIMIT 5000)
+    RETURNING place
+  )
+  DELETE FROM import_deferred AS waiting USING likely WHERE waiting.place = likely.place
+  RETURNING waiting.place, $1::text AS reason, kept`;
 /** $3 serial numbers. */
 export const NAME_SERIALS = `
   INSERT INTO import_named SELECT asset.external_id FROM unnest($3::text[]) AS serial JOIN asset ON ${HAS_SERIAL('serial')}`;

@@ -58,11 +58,16 @@ export class RekeyedComputers {
     return (await this.connection.row<{ rekeyed: number }>(sql.COUNT_REKEYED)).rekeyed;
   }
 
-  /** Removes them from the records that wait. */
-  async refuse(reason: string): Promise<Refusal[]> {
-    const { workspaceId, source } = this.connection;
+  /** Finds those that may be such computers, for {@link refuseNext}. */
+  async findLikely(): Promise<void> {
+    const { client, workspaceId, source } = this.connection;
     await this.keepSerials();
-    return this.connection.refuse(sql.REFUSE_TO_REKEY, [workspaceId, source, reason]);
+    await client.query(sql.KEEP_LIKELY, [workspaceId, source]);
+  }
+
+  /** Removes the next of them from the records that wait. Returns none at the end. */
+  async refuseNext(reason: string): Promise<Refusal[]> {
+    return this.connection.refuse(sql.REFUSE_LIKELY, [reason]);
   }
 
   /** Computers with these serial numbers count as named. */
