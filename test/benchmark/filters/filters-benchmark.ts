@@ -18,6 +18,9 @@ import { type BySize, ratioAtRandom, ratioByDepth, ratioBySize, worstOf } from '
 
 const PAGE = 25;
 const REPEATS = 40;
+/** A filter whose cost grows with its matches takes seconds in the largest workspace: a turn ends then, after three pages. */
+const TURN_MS = 500;
+const FEWEST_REPEATS = 3;
 const TURNS = 4;
 
 interface Case {
@@ -117,7 +120,8 @@ function measure(cases: Readonly<Record<string, Case>>, rounds: number): Promise
     async (name) => {
       const { read, after } = cases[name] as Case;
       const elapsed: number[] = [];
-      for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+      const end = Date.now() + TURN_MS;
+      while (elapsed.length < REPEATS && (elapsed.length < FEWEST_REPEATS || Date.now() < end)) {
         elapsed.push(await milliseconds(() => read({ size: PAGE, after })));
       }
       return median(elapsed);
