@@ -11,6 +11,8 @@ export interface Known {
   readonly classification: string;
   readonly ownerId: string | null;
   readonly tags: readonly string[];
+  /** When the last import that made a state of it ran, which is its check-in. */
+  readonly checkedAt: string;
   /** The response of the update that made this state, if the client had one. */
   readonly response: string | null;
 }
@@ -21,7 +23,7 @@ export type Patch = Partial<Pick<Known, 'description' | 'classification' | 'owne
 /** An act of a writer that makes one change set, or several where it says so. */
 export type Act =
   | { readonly kind: 'patch'; readonly ids: readonly string[]; readonly patch: Patch; readonly response: string | null }
-  | { readonly kind: 'import'; readonly records: readonly Imported[] }
+  | { readonly kind: 'import'; readonly records: readonly Imported[]; readonly checkedAt: string }
   /** Gone from every instant before. It makes no change set. */
   | { readonly kind: 'purge'; readonly ids: readonly string[] }
   /** One batch of a deletion. An update may give an asset the key while it looks, so it says which it found. */
@@ -65,7 +67,7 @@ export class HistoryModel {
     if (act.kind === 'import') {
       return act.records.flatMap((record) => {
         const before = this.now(record.id);
-        const after: Known = { ...NEW, ...before, ...record, response: null };
+        const after: Known = { ...NEW, ...before, ...record, checkedAt: act.checkedAt, response: null };
         return before && JSON.stringify(importedOf(before)) === JSON.stringify(importedOf(after)) ? [] : [after];
       });
     }

@@ -222,8 +222,9 @@ export class HistoryWriters {
 
   /** An interrupted import is repeated. It has one batch, and so at most one change set. */
   private async import(records: readonly Imported[], missing: 'keep' | 'hide' = 'keep'): Promise<void> {
+    const checkedAt = new Date().toISOString();
     await this.untilDone(async () => {
-      const lines = records.map((record, n) => ({ fileIndex: 0, line: n + 1, value: this.line(record) }));
+      const lines = records.map((record, n) => ({ fileIndex: 0, line: n + 1, value: this.line(record, checkedAt) }));
       const options = { ...{ source: 'test', files: [], dryRun: false, missing, createTagKeys: null } } as const;
       const hideAtMost = { assets: this.all.length };
       const report = await this.imports.runLines(this.here, { ...options, hideAtMost }, lines, () => undefined);
@@ -236,7 +237,7 @@ export class HistoryWriters {
     const now = [...records, ...hidden.map((record) => ({ ...record, isVisible: false }))];
     const isSame = (record: Imported): boolean =>
       JSON.stringify(importedOf(record)) === JSON.stringify(this.records.get(record.id) ?? null);
-    if (!now.every(isSame)) this.imported.push({ kind: 'import', records: now });
+    if (!now.every(isSame)) this.imported.push({ kind: 'import', records: now, checkedAt });
     for (const record of now) this.records.set(record.id, importedOf(record));
   }
 
@@ -291,14 +292,18 @@ export class HistoryWriters {
     const { categoryKey } = record;
     return {
       ...record,
-      name: `${categoryKey.toLowerCase()} ${this.random(1_000)}`,
+      // Of some computers only the posture changes.
+      name: record.name && this.chance(3) ? record.name : `${categoryKey.toLowerCase()} ${this.random(1_000)}`,
       email: categoryKey === 'EMPLOYEE' ? `e${this.random(1_000)}@example.com` : null,
       checks: categoryKey === 'COMPUTER' ? [0, 1, 2, 3].map(() => this.one(CHECKS)) : [],
       isMonitored: categoryKey === 'COMPUTER' && this.chance(2),
     };
   }
 
-  private line({ id, categoryKey, isVisible, name, email, checks, isMonitored }: Imported): object {
+  private line(
+    { id, categoryKey, isVisible, name, email, checks, isMonitored }: Imported,
+    lastCheckedAt: string,
+  ): object {
     const [antivirusInstalled, diskEncryptionEnabled, passwordManagerInstalled, screenLockEnabled] = checks;
     return {
       ...{ categoryKey, externalId: `x-${id}`, id, name, visibility: isVisible ? 'ACTIVE' : 'HIDDEN' },
@@ -307,7 +312,7 @@ export class HistoryWriters {
         ? {
             managed: isMonitored,
             // A check-in is no change.
-            lastCheckedAt: new Date().toISOString(),
+            lastCheckedAt,
             compliance: { antivirusInstalled, diskEncryptionEnabled, passwordManagerInstalled, screenLockEnabled },
           }
         : {}),

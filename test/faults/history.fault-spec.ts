@@ -156,6 +156,10 @@ describe('The history under random writes, with instances and Postgres killed', 
       const faults = validFrom === from && validTo === until ? [] : [`${id}: ${validFrom} to ${validTo}`];
       if ((asset !== null) !== entry.state.isVisible) return [...faults, `${id} at ${from}: ${JSON.stringify(asset)}`];
       if (asset === null) return faults;
+      const checkedNext = next && next.state.checkedAt !== entry.state.checkedAt ? next.state.checkedAt : null;
+      if (checkedNext !== null && asset['lastCheckedAt'] === checkedNext) {
+        faults.push(`${id} at ${from}: shows the check-in of the import that ended it`);
+      }
       // It shows no owners.
       return [...faults, ...stateFaults(until ?? '9', entry, new Map(), asset, 'asset')];
     });

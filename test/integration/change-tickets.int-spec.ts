@@ -168,17 +168,22 @@ describe('Change tickets', () => {
     it.each([
       ['alone', {}],
       ['and of the asset', { osVersion: '15.2' }],
-    ])('with the posture from before a change of posture %s', async (_name, change) => {
-      await setting.importAll(EMPLOYEE, LAPTOP);
+      ['and a check-in', { lastCheckedAt: '2026-11-01T10:00:00Z' }],
+    ])('with the posture and the check-in from before a change of posture %s', async (_name, change) => {
+      const laptop = { ...LAPTOP, lastCheckedAt: '2026-11-01T09:00:00Z' };
+      await setting.importAll(EMPLOYEE, laptop);
       const { posture } = await setting.asset('C02XK');
 
       const compliance = { ...LAPTOP.compliance, agentVersion: '2.5.0', screenLockEnabled: true };
-      await setting.importAll(EMPLOYEE, { ...LAPTOP, ...change, compliance });
+      await setting.importAll(EMPLOYEE, { ...laptop, ...change, compliance });
 
       expect((await versions()).map(({ document }) => document)).toEqual([
         expect.objectContaining({ agent_version: '2.4.0', posture, os_version: '15.1' }),
       ]);
-      expect(await setting.asset('C02XK')).not.toMatchObject({ posture });
+      expect((await versions())[0]?.document['last_checked_at']).toBe('2026-11-01T09:00:00+00:00');
+      const present = await setting.asset('C02XK');
+      expect(present).toMatchObject({ version: 2 });
+      expect(present).not.toMatchObject({ posture });
     });
 
     it('of hidden and shown assets until a purge', async () => {

@@ -21,11 +21,11 @@ export const LOCK_CHANGED = `
    ORDER BY asset.id FOR NO KEY UPDATE`;
 export const LOCK_COUNTERS = `SELECT FROM facet_count WHERE workspace_id = $1 ORDER BY sub_key, facet FOR NO KEY UPDATE`;
 
-/** A check-in is no change that a feed tells of. */
+/** A check-in is no change that a feed tells of. A posture that changes with it is one, and ends the state before both. */
 const WITHOUT_CHECK_IN = MERGED_COLUMNS.filter((column) => column !== 'last_checked_at');
 /** Unchanged tags keep their current value: a key may have been deleted since, and must not return. */
 const BECOMES_NOW = { ...BECOMES, tags: `CASE WHEN m.retagged THEN ${BECOMES['tags']} ELSE asset.tags END` };
-const IS_CHANGE = changesOf(BECOMES_NOW, WITHOUT_CHECK_IN);
+const IS_CHANGE = `(m.checked OR ${changesOf(BECOMES_NOW, WITHOUT_CHECK_IN)})`;
 export const UPDATED_AT = 'GREATEST(asset.updated_at, now())';
 /** $2 the change set. */
 export const UPDATE_CHANGED = `
