@@ -12,7 +12,8 @@ const IS_EMPTY = 'SELECT NOT EXISTS (SELECT FROM change_set WHERE workspace_id =
 const LACKS_PAST = `
   SELECT FROM history_horizon JOIN workspace ON id = workspace_id
    WHERE workspace_id = $1 AND begins_at >= date_trunc('milliseconds', created_at) FOR UPDATE OF history_horizon`;
-const FORGET = 'DELETE FROM asset_version WHERE workspace_id = $1';
+/** The worker may have counted empty days. */
+const FORGET = ['DELETE FROM asset_version WHERE workspace_id = $1', 'DELETE FROM day_count WHERE workspace_id = $1'];
 const MOVE_HEAD = 'UPDATE change_head SET changed_at = $2 WHERE workspace_id = $1';
 /** Everything that the import made was there when the history began. */
 const MOVE_BACK = [
@@ -56,7 +57,7 @@ export class DemoHistory {
     const timeOf = (day: number): Date => new Date(today + (day - DAYS) * DAY_MS);
     await this.database.inTenant({ workspaceId }, async (manager) => {
       if ((await manager.query<unknown[]>(LACKS_PAST, [workspaceId])).length === 0) return;
-      await manager.query(FORGET, [workspaceId]);
+      for (const statement of FORGET) await manager.query(statement, [workspaceId]);
       for (const statement of MOVE_BACK) await manager.query(statement, [workspaceId, timeOf(0)]);
       const { text, values } = takeTicket(workspaceId, { type: 'IMPORT' }, null);
       for (let day = 1; day < DAYS; day += 1) {
