@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type TestApp, startApp } from '../support/start-app';
 import type { ApiClient } from '../support/api-client';
 import { StreamReader } from '../support/stream-reader';
+import { someoneWaits } from '../support/waiting-sessions';
 
 const ASSETS = '/v1/inventory/assets';
 const COMPUTERS = '/v1/computers';
@@ -385,6 +386,22 @@ describe('The history', () => {
 
       expect((await read).body['description']).toBe('both');
       expect((await at(`${ASSETS}/${other.id}`, asOf)).body['description']).toBe('both');
+    });
+
+    it('waits for a change without holding up the streams of other workspaces', async () => {
+      const elsewhere = await app.arrange.aToken(await app.arrange.aWorkspace());
+      const asOf = await instant();
+      const { admin } = app.database;
+      await admin.query('BEGIN');
+      await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('change_ticket ' || $1, 0))`, [workspace]);
+      const waiting = streamed(ASSETS, `asOf=${asOf}`);
+      await someoneWaits(app.database);
+
+      const { lines } = await (await StreamReader.open(app.origin, ASSETS, elsewhere)).read();
+      await admin.query('COMMIT');
+
+      expect(lines.at(-1)).toEqual({ type: 'end', count: 0 });
+      expect((await waiting).end).toEqual({ type: 'end', count: 0 });
     });
 
     it('is a stream of its own: start, checkpoints and filters', async () => {

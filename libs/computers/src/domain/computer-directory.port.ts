@@ -27,7 +27,10 @@ export abstract class ComputerDirectory {
   ): (page: PageRequest) => Promise<Page<Computer>>;
 
   /** Returns the function that reads all computers as they were at an instant, page by page. Its pages count none. */
-  abstract readerThen(workspaceId: WorkspaceId, then: ThenRequest): (page: PageRequest) => Promise<Page<Computer>>;
+  abstract readerThen(
+    workspaceId: WorkspaceId,
+    then: ThenRequest,
+  ): Promise<(page: PageRequest) => Promise<Page<Computer>>>;
 
   /**
    * The computer now, or as a read at an instant showed it, also if it is hidden now.

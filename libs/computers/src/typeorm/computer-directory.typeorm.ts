@@ -63,7 +63,10 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     return listWith(expand).reader(this.database, workspaceId, wantedComputers(filter));
   }
 
-  readerThen(workspaceId: WorkspaceId, then: ThenRequest): (page: PageRequest) => Promise<Page<Computer>> {
+  async readerThen(
+    workspaceId: WorkspaceId,
+    then: ThenRequest,
+  ): Promise<(page: PageRequest) => Promise<Page<Computer>>> {
     return this.past.reader(workspaceId, HISTORY, then);
   }
 

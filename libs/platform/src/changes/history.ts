@@ -97,18 +97,19 @@ export class History {
     return row?.[0] == null ? null : asItWas(toItem(row), instant);
   }
 
-  /** Returns the function that reads the items visible at the instant, page by page. It counts none. */
-  reader<Item extends Checked>(
+  /**
+   * Returns the function that reads the items visible at the instant, page by page, once the instant is over. It counts none.
+   * @throws `validation_failed` for an instant that cannot be asked for
+   */
+  async reader<Item extends Checked>(
     workspaceId: WorkspaceId,
     history: HistoryStatements<Item>,
     { asOf: instant, expand }: ThenRequest,
     [firstKind, lastKind]: readonly [number, number] = EVERY_KIND,
-  ): (page: PageRequest) => Promise<Page<Item>> {
+  ): Promise<(page: PageRequest) => Promise<Page<Item>>> {
     const { statement, toItem } = expand ? history.listExpanded : history.list;
-    let isOver = false;
+    await this.waitUntilOver(workspaceId, instant);
     return async ({ size, after, mostBytes = Infinity }) => {
-      if (!isOver) await this.waitUntilOver(workspaceId, instant);
-      isOver = true;
       const budget = new RowBudget(size + 1, mostBytes);
       const values = [workspaceId, instant.toISOString(), after ?? '0', String(size + 1), firstKind, lastKind];
       const [rows = []] = await this.database.read(newestOf(workspaceId), [

@@ -44,7 +44,11 @@ export interface StreamedList<Item, Filters> {
   /** The list as it was at an instant, and the filters that it knows. Absent for a list without a past. */
   readonly past?: {
     readonly filters: readonly string[];
-    reader(workspaceId: WorkspaceId, filters: Filters, then: ThenRequest): (page: PageRequest) => Promise<Page<Item>>;
+    reader(
+      workspaceId: WorkspaceId,
+      filters: Filters,
+      then: ThenRequest,
+    ): Promise<(page: PageRequest) => Promise<Page<Item>>>;
   };
   /** The item as clients see it. */
   show(item: Item): object;
@@ -127,14 +131,15 @@ export class Streams {
     if (query.pageSize !== undefined) throw new PageSizeRefused();
     const { page, filters, texts } = this.paging.request(workspaceId, cursorsOf(list.resource), query, response);
     const { asOf } = filters as { readonly asOf?: Date };
-    const read =
-      asOf && list.past
-        ? list.past.reader(workspaceId, onlyOf(list.past.filters, filters), { asOf, expand: query.expand })
-        : list.reader(workspaceId, filters, query);
+    if (asOf && list.past) onlyOf(list.past.filters, filters);
     response.vary('Accept-Encoding');
     const { after, count } = positionOf(page.after);
     const isResumed = page.after !== null;
     const firstRows = async () => {
+      // An instant that is not over keeps nobody else from a turn.
+      const read = await (asOf && list.past
+        ? list.past.reader(workspaceId, filters, { asOf, expand: query.expand })
+        : list.reader(workspaceId, filters, query));
       // Before the first row, so that the feed has every change from then on.
       const start = asOf
         ? { asOf: asOf.toISOString(), ...(isResumed && { resumed: true }) }
@@ -147,9 +152,9 @@ export class Streams {
       });
       if (this.isStopping)
         throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
-      return { start, first };
+      return { start, first, read };
     };
-    const { start, first, leavePlace } = await this.places.take(clientId, response, firstRows);
+    const { start, first, read, leavePlace } = await this.places.take(clientId, response, firstRows);
     if (leavePlace === null) return ndjson(Readable.from([]));
     const stream = this.watch(caller, list.resource, response, leavePlace);
     const rowsOfStream = {
@@ -253,9 +258,9 @@ export class Streams {
 const ndjson = (lines: Readable): StreamableFile => new StreamableFile(lines, { type: NDJSON_MEDIA_TYPE });
 
 /** @throws `validation_failed` for a filter that the past does not know */
-function onlyOf<Filters extends object>(known: readonly string[], filters: Filters): Filters {
+function onlyOf(known: readonly string[], filters: object): void {
   const others = Object.keys(filters).filter((name) => name !== 'asOf' && !known.includes(name));
-  if (others.length === 0) return filters;
+  if (others.length === 0) return;
   throw new ValidationFailed(
     others.map((parameter) => ({ parameter, code: 'choice', detail: `${parameter} cannot be sent with asOf.` })),
   );

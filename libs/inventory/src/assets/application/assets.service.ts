@@ -48,11 +48,11 @@ export class AssetsService {
   }
 
   /** Returns the function that reads all assets as they were at an instant, page by page. */
-  readerThen(
+  async readerThen(
     workspaceId: WorkspaceId,
     { categoryKey }: AssetFilter,
     then: ThenRequest,
-  ): (page: PageRequest) => Promise<Page<Asset>> {
+  ): Promise<(page: PageRequest) => Promise<Page<Asset>>> {
     return this.assets.readerThen(workspaceId, categoryKey, then);
   }
 

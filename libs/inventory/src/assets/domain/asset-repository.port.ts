@@ -71,7 +71,7 @@ export abstract class AssetRepository {
     workspaceId: WorkspaceId,
     categoryKey: CategoryKey | undefined,
     then: ThenRequest,
-  ): (page: PageRequest) => Promise<Page<Asset>>;
+  ): Promise<(page: PageRequest) => Promise<Page<Asset>>>;
 
   /** The states of one asset, newest first. Null for an id of which no state was ever visible. */
   abstract history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Asset>> | null>;

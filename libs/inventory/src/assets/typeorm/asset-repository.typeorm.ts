@@ -108,11 +108,11 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return rows?.[0] ? toItem(rows[0]) : null;
   }
 
-  readerThen(
+  async readerThen(
     workspaceId: WorkspaceId,
     categoryKey: CategoryKey | undefined,
     then: ThenRequest,
-  ): (page: PageRequest) => Promise<Page<Asset>> {
+  ): Promise<(page: PageRequest) => Promise<Page<Asset>>> {
     return this.past.reader(workspaceId, HISTORY, then, kindsOf(categoryKey));
   }
 
