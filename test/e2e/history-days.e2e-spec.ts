@@ -290,16 +290,16 @@ describe('The history by day', () => {
 
   it('goes with retention: states that ended before it are removed, and the first instant moves', async () => {
     const { id } = await app.arrange.anAsset(workspace);
-    for (const description of ['one', 'two']) await describeAs(id, description);
+    const path = `${ASSETS}/${id}/history`;
+    await describeAs(id, 'one');
+    const { pageInfo: early } = await client.page(path, { pageSize: '1' });
+    await describeAs(id, 'two');
     await moveBack(500);
     await describeAs(id, 'three');
     const descriptions = async () =>
-      (await client.page(`${ASSETS}/${id}/history`)).results.map(
-        ({ asset }) => (asset as Record<string, unknown>)['description'],
-      );
+      (await client.page(path)).results.map(({ asset }) => (asset as Record<string, unknown>)['description']);
     expect(await descriptions()).toEqual(['three', 'two', 'one', null]);
 
-    const path = `${ASSETS}/${id}/history`;
     const { pageInfo } = await client.page(path, { pageSize: '3' });
     const young = await app.arrange.aClient(await app.arrange.aWorkspace());
     await workOf(0).forget();
@@ -307,7 +307,9 @@ describe('The history by day', () => {
     await work.forget();
 
     expect(await descriptions()).toEqual(['three', 'two']);
-    expect((await client.page(path, { pageCursor: pageInfo.endCursor as string })).results).toEqual([]);
+    for (const { endCursor } of [early, pageInfo]) {
+      expect((await client.page(path, { pageCursor: endCursor as string })).results).toEqual([]);
+    }
     const first = new Date(Date.now() - 401 * 86_400_000).toISOString();
     expect((await client.get(`${ASSETS}/${id}?asOf=${first}`)).status).toBe(400);
     const later = new Date(Date.now() - 399 * 86_400_000).toISOString();

@@ -194,7 +194,7 @@ export class ComputersController {
     const { workspaceId } = caller;
     // Each history has cursors of its own.
     const computer = assetId(id);
-    const resource = `computer-history ${computer}`;
+    const resource = `computer-states ${computer}`;
     const { page, texts } = this.paging.request(workspaceId, resource, query, response);
     const found = await this.computers.history(caller, computer, page);
     return {

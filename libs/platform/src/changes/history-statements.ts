@@ -106,7 +106,6 @@ function listThen(label: string, rows: HistoryRows & { readonly kind: string }, 
 export const ENTRY_COLUMNS = [
   'is_visible',
   'version_id',
-  'from_change',
   'valid_from',
   'valid_to',
   'origin',
@@ -117,15 +116,15 @@ export const ENTRY_COLUMNS = [
 ] as const;
 
 /**
- * The states of one item, newest first. Values: $1 workspace, $2 public id, $3 rows wanted, and of the entry to go on from
- * $4 the version, or $5 the change that made it where it was the present state then.
+ * The states of one item, newest first. Values: $1 workspace, $2 public id, $3 rows wanted, and $4 the version of the first
+ * one, null for the present state.
  */
 function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): ItemStatement {
   const named = columns.map((column, place) => `${column} AS c${place}`).join(', ');
   const ofItem = `${former} AS page WHERE workspace_id = $1 AND id = item.id`;
   const text = `
     SELECT ${columns.map((_, place) => `entry.c${place}`).join(', ')},
-           entry.is_visible, entry.version_id, entry.from_change,
+           entry.is_visible, entry.version_id,
            ${milliseconds('made.changed_at')}, ${milliseconds('ended.changed_at')},
            made.origin, made.client_id, made.request_id, counted.total, counted.was_visible
       FROM (SELECT id, facet FROM ${present} WHERE workspace_id = $1 AND public_id = $2::uuid) AS item
@@ -135,11 +134,10 @@ function entriesOf(label: string, { present, former }: HistoryRows, columns: Col
        SELECT ${named}, facet IS NOT NULL AS is_visible, NULL::bigint AS version_id, change_id AS from_change,
               NULL::bigint AS to_change
          FROM (SELECT * FROM ${present} WHERE workspace_id = $1 AND id = item.id) AS page
-        WHERE $4::bigint IS NULL AND $5::bigint IS NULL
+        WHERE $4::bigint IS NULL
        UNION ALL
        (SELECT ${named}, facet IS NOT NULL, version_id, from_change, to_change FROM ${ofItem}
-           AND version_id < coalesce($4::bigint, (
-                 SELECT max(version_id) FROM ${ofItem} AND from_change = $5::bigint), ${LARGEST})
+           AND version_id <= coalesce($4::bigint, ${LARGEST})
          ORDER BY version_id DESC LIMIT $3::int)) AS entry ON true
       LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.from_change OFFSET 0) AS made
         ON true

@@ -48,8 +48,7 @@ export class History {
     id: AssetId,
     { size, after, mostBytes = Infinity }: PageRequest,
   ): Promise<Page<HistoryEntry<Item>> | null> {
-    const [version = '', change = ''] = after?.split(' ') ?? [];
-    const values = [scope.workspaceId, id, String(size + 1), version || null, change || null];
+    const values = [scope.workspaceId, id, String(size + 1), after];
     const budget = new RowBudget(size + 1, mostBytes);
     const [rows = []] = await this.database.read(scope, [bind(statement, values, budget)]);
     const read = (row: TextRow, column: (typeof ENTRY_COLUMNS)[number]): string | null =>
@@ -57,12 +56,12 @@ export class History {
     const [first] = rows;
     if (!first || read(first, 'was_visible') !== 't') return null;
     const entries = rows
-      .filter((row) => read(row, 'from_change') !== null)
+      .filter((row) => read(row, 'is_visible') !== null)
       .map((row) => {
         const validTo = timeOf(read(row, 'valid_to'));
         const origin = originOf(read(row, 'origin'), read(row, 'client_id'), read(row, 'request_id'));
         return {
-          position: `${read(row, 'version_id') ?? ''} ${read(row, 'from_change')}`,
+          version: read(row, 'version_id'),
           validFrom: timeOf(read(row, 'valid_from')) as Date,
           validTo,
           origin,
@@ -70,7 +69,10 @@ export class History {
           item: read(row, 'is_visible') === 't' ? asItWas(toItem(row), validTo) : null,
         };
       });
-    const withBefore = entries.map((entry, place) => ({ ...entry, before: entries[place + 1]?.item ?? null }));
+    const withBefore = entries.map((entry, place) => {
+      const next = entries[place + 1];
+      return { ...entry, before: next?.item ?? null, position: next?.version ?? '' };
+    });
     // The last row of a page that was cut is the one before, too.
     const shown = budget.isCut ? entries.length - 1 : size;
     return toPage(withBefore, shown, Number(read(first, 'total')), ({ position }) => position);

@@ -41,7 +41,7 @@ export class HistoryController {
     const { workspaceId } = caller;
     // Each history has cursors of its own.
     const asset = assetId(id);
-    const resource = `asset-history ${asset}`;
+    const resource = `asset-states ${asset}`;
     const { page, texts } = this.paging.request(workspaceId, resource, query, response);
     const found = await this.assets.history(caller, asset, page);
     return {
