@@ -23,6 +23,8 @@ const MOST_BUFFERS_OF_TYPES = 300;
 const MOST_ROWS_OF_TYPES = 1_000;
 /** Each computer of a page without filters is looked up by its id, which reads 8 at most. */
 const MOST_BUFFERS_OF_COMPUTERS = 300;
+/** Each row of a page is found in an index, and looked up by its id. */
+const MOST_BUFFERS_BY_ID = 150;
 /** A value of few assets. */
 const MOST_BUFFERS_OF_FEW = 100;
 /** An external id is looked up in each source, which the counters name in 700 rows. */
@@ -53,6 +55,10 @@ const HIDDEN_EMPLOYEE = '018f9c2e-7d2a-7c41-9a51-000000000002';
 const connect = ({ databaseUrl: url }: TestDatabase): Promise<DataSource> =>
   new DataSource(dataSourceOptions({ url, poolSize: 1, patience: 'request' }, () => undefined)).initialize();
 
+const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+/** The part that reads the total, which may count the assets of an owner or text. */
+const totalOf = (plan: Plan): Plan => nodes(plan).find((node) => node['Node Type'] === 'Aggregate') as Plan;
+
 /** Counts the reads of a page of 25, which do not depend on the machine. */
 describe('A page of a large inventory', () => {
   let database: TestDatabase;
@@ -79,9 +85,6 @@ describe('A page of a large inventory', () => {
     await database.drop();
   });
 
-  /** The part that reads the total, which may count the assets of an owner or text. */
-  const totalOf = (plan: Plan): Plan => nodes(plan).find((node) => node['Node Type'] === 'Aggregate') as Plan;
-  const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
   const rowsRead = (plan: Plan): number =>
     nodes(plan)
       .filter((node) => node['Node Type'].includes('Scan'))
@@ -199,6 +202,62 @@ describe('A page of an inventory whose assets are all alike', () => {
       const plan = await explainPage(api, workspace, filter, { size: PAGE, after: null });
       expect([filter, buffersOf(plan) <= MOST_BUFFERS]).toEqual([filter, true]);
     }
+  });
+});
+
+describe('A page of an inventory whose imports came one after the other', () => {
+  const ASSETS = 25_000;
+  let database: TestDatabase;
+  let api: DataSource;
+  let workspace: WorkspaceId;
+  /** Cloud assets, then so many computers that they are not all read and sorted, then cloud assets again. */
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    api = await connect(database);
+    const { admin } = database;
+    const { rows } = await admin.query<{ id: string }>(
+      `INSERT INTO workspace (slug, name) VALUES ('clustered', 'Clustered') RETURNING id`,
+    );
+    workspace = workspaceId((rows[0] as { id: string }).id);
+    await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+    for (const [source, subKey, posture] of [
+      ['cloud', 1, null],
+      ['mdm', 12, 161],
+      ['later', 1, null],
+    ])
+      await admin.query(
+        `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, posture, change_id, visibility)
+         SELECT $1, $2, n::text, 'Clustered', $3, $4, 0, 0 FROM generate_series(1, $5) AS n`,
+        [workspace, source, subKey, posture, ASSETS],
+      );
+    await admin.query('VACUUM ANALYZE');
+  }, 60_000);
+  afterAll(async () => {
+    await api.destroy();
+    await database.drop();
+  });
+  const lastOf = async (source: string): Promise<string> => {
+    const { rows } = await database.admin.query<{ id: string }>(
+      'SELECT id::text FROM asset WHERE source = $1 ORDER BY id DESC OFFSET 20 LIMIT 1',
+      [source],
+    );
+    return rows[0]?.id as string;
+  };
+
+  it.each(['cloud', 'mdm', 'later'])('reads the first and last of the source %s, and no other', async (source) => {
+    for (const after of [null, await lastOf(source)]) {
+      const plan = await explainPage(api, workspace, { source }, { size: PAGE, after });
+      expect(buffersOf(plan)).toBeLessThanOrEqual(MOST_BUFFERS_BY_ID);
+    }
+  });
+
+  it('reads the first and last computers that a filter finds, and no other assets', async () => {
+    for (const filter of [{ isMonitored: true }, { source: 'mdm' }, { isMonitored: true, source: 'mdm' }])
+      for (const after of [null, await lastOf('mdm')]) {
+        const plan = await explainComputers(api, workspace, filter, { size: PAGE, after });
+        const page = buffersOf(plan) - buffersOf(totalOf(plan));
+        expect([filter, after, page <= MOST_BUFFERS_BY_ID]).toEqual([filter, after, true]);
+      }
   });
 });
 

@@ -6,8 +6,7 @@ const ofText = (column: string): string =>
   `(workspace_id, ${column} COLLATE "C", id) WHERE facet IS NOT NULL AND char_length(${column}) <= 256`;
 
 /**
- * One index for each column of a filter, in the order of the id. A source has none: `asset_external_id` finds its assets.
- * Those of postures also hold the last check, so that a list of computers by it reads no row in vain.
+ * One index for each column of a filter, in the order of the id. Those of postures also hold the last check, so that a list of computers by it reads no row in vain.
  *
  * Removed assets are in the index of owners too: to purge an asset, Postgres looks for those that it owns. They are behind
  * the visible ones of their change set, so that readers of the feed who begin do not pass over them.
