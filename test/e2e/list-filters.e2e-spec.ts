@@ -167,6 +167,15 @@ describe('Filters of lists', () => {
       expect([changed.status, changed.body['code']]).toEqual([400, 'invalid_cursor']);
     });
 
+    it('ownerId may have other letter cases beside the cursor', async () => {
+      const ownerId = values['ownerId'] as string;
+      const { pageInfo } = await here.page(ASSETS, { ownerId: ownerId.toUpperCase(), pageSize: '2' });
+
+      const next = await here.page(ASSETS, { ownerId, pageCursor: pageInfo.endCursor as string });
+
+      expect(idsOf(next.results)).toEqual(matching.slice(2));
+    });
+
     it('tagKey finds an asset once an update sets the tag, and no longer once one removes it', async () => {
       const elsewhere = await app.arrange.aWorkspace();
       const writer = await app.arrange.aClient(elsewhere, ['all:read', 'all:write']);

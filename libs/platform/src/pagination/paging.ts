@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Expand, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { Settings } from '../config/settings';
-import type { Dto } from '../input/known-members';
+import { type Dto, knownTo } from '../input/known-members';
 import { type Texts, fromTexts } from '../input/texts';
 import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf } from './cursors';
 import { DEFAULT_PAGE_SIZE, type PageInfoDto } from './page.dto';
@@ -61,7 +61,11 @@ export class Paging {
     const bounds = { size, mostBytes: MAX_PAGE_BYTES };
     if (pageCursor === undefined) return { page: { ...bounds, after: null }, filters: filtersOf(query, others), texts };
     const opened = this.open(workspaceId, resource, pageCursor, texts);
-    const filters = filtersOf(fromTexts(query.constructor as Dto<Query>, opened.filters), others);
+    const dto = query.constructor as Dto<Query>;
+    // A newer instance knows more filters. Ignoring one would show other items.
+    const unknown = Object.keys(opened.filters).find((name) => !knownTo(dto).has(name));
+    if (unknown !== undefined) throw new CursorInvalid(`pageCursor holds ${unknown}, which is not a filter here.`);
+    const filters = filtersOf(fromTexts(dto, opened.filters), others);
     return { page: { ...bounds, after: opened.after }, filters, texts: opened.filters };
   }
 
@@ -99,7 +103,7 @@ export class Paging {
   }
 }
 
-/** The texts of what was read, the same for the same filter: of lists neither order nor case of ids matters. */
+/** The texts of what was read, the same for the same filter: the case of ids and the order of a list do not matter. */
 function canonical(texts: Texts, query: object): Texts {
   const read = Object.entries(query).flatMap(([name, value]: [string, unknown]) => {
     const text = texts[name];
@@ -110,6 +114,7 @@ function canonical(texts: Texts, query: object): Texts {
 
 function canonicalText(name: string, value: unknown, text: string): string {
   if (Array.isArray(value)) return [...(value as string[])].sort().join(',');
+  if (typeof value === 'string') return value;
   const hasNoOffset = name === 'asOf' || DAY.test(text);
   return value instanceof Date && hasNoOffset ? value.toISOString() : text;
 }

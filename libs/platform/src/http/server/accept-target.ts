@@ -19,12 +19,13 @@ export function acceptTarget(request: IncomingMessage): void {
     throw new DomainError('headers_too_large', `There are more than ${MAX_HEADERS} headers.`);
   }
   const hosts = request.headersDistinct['host'] ?? [];
-  if (hosts.length === 0 && request.httpVersion === '1.1') throw hostRefused('required', 'is required.');
-  if (hosts.length > 1) throw hostRefused('duplicated', 'must be given once.');
-  if (!HOST.test(hosts[0] ?? '')) throw hostRefused('format', 'is malformed.');
+  if (hosts.length === 0 && request.httpVersion === '1.1')
+    throw refused('Host', 'required', 'The Host header is required.');
+  if (hosts.length > 1) throw refused('Host', 'duplicated', 'The Host header must be given once.');
+  if (!HOST.test(hosts[0] ?? '')) throw refused('Host', 'format', 'The Host header is malformed.');
   // The length of such a body is unknown (RFC 9112, 6.1).
   if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
-    throw new DomainError('validation_failed', 'HTTP/1.0 has no Transfer-Encoding.');
+    throw refused('Transfer-Encoding', 'format', 'HTTP/1.0 has no Transfer-Encoding.');
   }
   const target = (request.url ?? '/').replace(ABSOLUTE_FORM, '');
   const query = target.indexOf('?');
@@ -36,9 +37,8 @@ export function acceptTarget(request: IncomingMessage): void {
 /** Names and values alternate. */
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;
 
-function hostRefused(code: string, what: string): DomainError {
-  const detail = `The Host header ${what}`;
-  return new DomainError('validation_failed', detail, [{ header: 'Host', code, detail }]);
+function refused(header: string, code: string, detail: string): DomainError {
+  return new DomainError('validation_failed', detail, [{ header, code, detail }]);
 }
 
 /** Tells whether the text is percent-encoded UTF-8. */
