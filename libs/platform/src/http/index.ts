@@ -1,7 +1,7 @@
 export { JSON_RESPONSE, type JsonMediaType, sentMembers } from './body/json-body';
 export { FORM_MEDIA_TYPE, readForm } from './body/form-body';
 export { entityTagOf, ifMatch, refuseIfMatch } from './entity-tag';
-export { prefersPage } from './prefers-page';
+export { prefersPage } from './problem-pages.controller';
 export { type Caller, CurrentCaller, CurrentWrite, type CurrentWriteRequest, openContext } from './request-context';
 export {
   AnyToken,

@@ -3,7 +3,6 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { DomainError, ERROR_CODES, type ErrorCode } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../config/settings';
-import { prefersPage } from './prefers-page';
 import { Public } from './route-access';
 import { describeProblem, problemListPage, problemPage } from '../problems/problem-page';
 
@@ -46,3 +45,6 @@ function send(request: Request, response: Response, described: object, page: () 
   response.type('html');
   return page();
 }
+
+/** Tells browsers from programs. Browsers prefer HTML; a client without a preference counts as a program. */
+export const prefersPage = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';

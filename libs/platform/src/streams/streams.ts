@@ -12,7 +12,7 @@ import {
 import type { Response } from 'express';
 import { ChangeFeed } from '../changes/change-feed';
 import type { Caller } from '../http/request-context';
-import { ConnectionSilent } from '../http/server/close-silent';
+import { ConnectionSilent } from '../http/server/closing';
 import { Metrics } from '../observability/metrics';
 import { Tally } from '../observability/tally';
 import { Cursors, type ListFilters } from '../pagination/cursors';

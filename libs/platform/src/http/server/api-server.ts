@@ -12,14 +12,14 @@ import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
 import { compressed, compressedElsewhere, sendStream } from './compression';
-import { KEEP_ALIVE_MS } from './keep-alive';
-import { closeSilent } from './close-silent';
+import { closeLingering, closeSilent } from './closing';
 import { LargePages } from './large-pages';
-import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
 import { UnsentBytes } from './unsent-bytes';
 
+/** An idle connection stays open for longer than proxies keep theirs, so that none sends a request on a closed one. */
+export const KEEP_ALIVE_MS = 70_000;
 /** Bounds the memory and file descriptors of one instance (docs/production.md). */
 const MAX_CONNECTIONS = 5_000;
 /** Memory of a stream whose client reads slower than it is made. */

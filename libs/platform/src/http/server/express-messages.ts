@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
+import { closeLingering } from './closing';
 import { IncomingBody } from './incoming-body';
-import { closeLingering } from './lingering-close';
 
 declare module 'http' {
   interface IncomingMessage {
