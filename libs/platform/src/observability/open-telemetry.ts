@@ -5,9 +5,8 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Request } from 'express';
 import { SERVICE_VERSION } from '../config/service-version';
-import type { ServedRequest } from './served-request';
+import type { OutgoingCall, RequestTrace, ServedRequest, Tracing } from './trace';
 import { SpanSender } from './span-sender';
-import type { OutgoingCall, RequestTrace, Tracing } from './trace';
 
 const SERVICE = 'compliance-api';
 /** Maximum wait for the collector when the process stops. */

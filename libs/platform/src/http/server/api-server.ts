@@ -6,7 +6,7 @@ import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { DomainError, ValidationFailed, shown } from '#libs/kernel';
 import express, { type Express, type Request, type Response } from 'express';
-import type { ServedRequest } from '../../observability/served-request';
+import type { ServedRequest } from '../../observability/trace';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
 import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';

@@ -1,6 +1,6 @@
 import type { Histogram } from 'prom-client';
 import type { Metrics, Sample } from '../../observability/metrics';
-import type { ServedRequest } from '../../observability/served-request';
+import type { ServedRequest } from '../../observability/trace';
 import { Tally } from '../../observability/tally';
 import type { Bucket } from '../request-context';
 

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import type { ServedRequest } from '../../observability/served-request';
+import type { ServedRequest } from '../../observability/trace';
 import { millisecondsSince } from '../request-context';
 
 /** Calls `served` once, when the response is sent or the connection is lost. */
