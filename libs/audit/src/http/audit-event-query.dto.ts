@@ -1,6 +1,6 @@
 import { ChangeQueryDto } from '#libs/platform/change-pages';
-import { ExactText, Instant, PageSize, Since, Uuid } from '#libs/platform/input';
-import { PageCursor } from '#libs/platform/pagination';
+import { ExactText, Instant, Since, Uuid } from '#libs/platform/input';
+import { PageCursor, PageSize } from '#libs/platform/pagination';
 import type { EventFilter } from '../domain/event-filter';
 
 /** Query of the list of audit events. */

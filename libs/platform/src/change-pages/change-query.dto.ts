@@ -1,6 +1,5 @@
 import { Since } from '../input/instant.decorator';
-import { PageSize } from '../input/page-size.decorator';
-import { PageCursor } from '../pagination/page.dto';
+import { PageCursor, PageSize } from '../pagination/page.dto';
 
 export const DEFAULT_FEED_PAGE_SIZE = 100;
 

@@ -1,8 +1,7 @@
 import { type InputFaults, type Place } from '#libs/kernel';
 import type { ValidationError } from 'class-validator';
 import { didYouMean } from './did-you-mean';
-import { isReadOnly } from './dto-kinds.decorator';
-import { type Dto, knownTo } from './known-members';
+import { type Dto, isReadOnly, knownTo } from './dto-metadata.decorator';
 import { ENTRIES } from './member';
 
 /** Fault codes of class-validator's own checks. Any other is a `format`. Ours are named after their code. */

@@ -1,11 +1,12 @@
 import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
-import { type InputFault, InputFaults, ValidationFailed, assetId, isUuid } from '#libs/kernel';
+import { type InputFault, InputFaults, type Place, ValidationFailed, assetId, isUuid, stepsInto } from '#libs/kernel';
 import type { ValidationError } from 'class-validator';
-import { isForm } from './dto-kinds.decorator';
+import { type Dto, isForm } from './dto-metadata.decorator';
 import { addMemberFaults } from './faults';
-import type { Dto } from './known-members';
-import { readableBody } from './readable-body';
 import { readTexts } from './texts';
+
+/** No array and no object of a body has more entries. More would keep class-validator busy. */
+const MOST_ENTRIES = 100;
 
 /** The query of a route without parameters. Any parameter is refused by name. */
 export class NoQueryDto {}
@@ -46,6 +47,28 @@ export class InputPipe extends ValidationPipe {
     faults.throwAny();
     return read;
   }
+}
+
+/** `ValidationPipe` and class-transformer drop such members in silence. */
+const isDropped = (step: string | number): boolean => step in Object.prototype || step === 'prototype';
+
+/**
+ * Copies a value of a body without what would not be validated as it was sent, and adds a fault for each such place.
+ * Of an array or object that is too long it keeps one entry too many, so that a check of its length fails too.
+ */
+function readableBody(value: unknown, faults: InputFaults, place: Place = []): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = stepsInto(value);
+  if (entries.length > MOST_ENTRIES) faults.addMember(place, 'length', `must have at most ${MOST_ENTRIES} entries.`);
+  const kept: [string | number, unknown][] = [];
+  for (const [step, inner] of entries.slice(0, MOST_ENTRIES + 1)) {
+    const within = [...place, step];
+    if (isDropped(step)) faults.addMember(within, 'unknown', 'is not a member of this request.');
+    // class-validator would look for objects in an array within an array. It refuses null where an object must be.
+    else if (Array.isArray(value) && Array.isArray(inner)) kept.push([step, null]);
+    else kept.push([step, readableBody(inner, faults, within)]);
+  }
+  return Array.isArray(value) ? kept.map(([, inner]) => inner) : Object.fromEntries(kept);
 }
 
 function failure(errors: readonly ValidationError[]): Error {

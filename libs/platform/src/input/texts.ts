@@ -2,9 +2,8 @@ import { InputFaults, shown } from '#libs/kernel';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { didYouMean } from './did-you-mean';
-import { isForm } from './dto-kinds.decorator';
+import { type Dto, isForm, knownTo } from './dto-metadata.decorator';
 import { addParameterFaults } from './faults';
-import { type Dto, knownTo } from './known-members';
 import { TEXTS } from './member';
 
 /** Texts of a query or form by parameter. */

@@ -2,9 +2,8 @@ import type { Expand } from '#libs/kernel';
 import type { Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { PastInstant } from '../input/instant.decorator';
-import { PageSize } from '../input/page-size.decorator';
 import { OpaqueText } from '../input/text.decorator';
-import { check, member } from '../input/member';
+import { type Member, check, fromText, member } from '../input/member';
 import { ApiObject, constant } from '../openapi/api-schema.decorator';
 
 export const DEFAULT_PAGE_SIZE = 25;
@@ -19,6 +18,23 @@ export const CURSOR = {
 
 /** A cursor as a parameter. Whoever opens it refuses one that was not issued. */
 export const PageCursor = (description: string): PropertyDecorator => OpaqueText({ ...CURSOR, description });
+
+interface PageSizeOptions extends Member {
+  readonly maximum: number;
+  readonly default: number;
+}
+
+/** The size of a page: a whole number from 1 to `maximum`, without sign or leading zero (decisions, section 5). */
+export const PageSize = ({ maximum, ...options }: PageSizeOptions): PropertyDecorator =>
+  member(
+    { type: 'integer', minimum: 1, maximum, ...options },
+    fromText((text) => (/^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : text)),
+    check({
+      code: 'format',
+      isValid: (value) => typeof value === 'number' && value <= maximum,
+      message: `must be a whole number from 1 to ${maximum}`,
+    }),
+  );
 
 /** Query of every list. Its other members are filters. */
 export class PageQueryDto {

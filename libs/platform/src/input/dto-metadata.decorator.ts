@@ -1,4 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
+import { getMetadataStorage } from 'class-validator';
+
+export type Dto<Type extends object = object> = new () => Type;
 
 const READ_ONLY = 'input:read-only';
 const FORM = 'input:form';
@@ -13,3 +16,16 @@ export const isReadOnly = (dto: object, name: string): boolean =>
 export const Form = () => SetMetadata(FORM, true);
 
 export const isForm = (dto: object): boolean => Reflect.hasMetadata(FORM, dto);
+
+const KNOWN = new WeakMap<Dto, ReadonlySet<string>>();
+
+/** The members that a DTO declares. */
+export function knownTo(dto: Dto): ReadonlySet<string> {
+  let names = KNOWN.get(dto);
+  if (!names) {
+    const checks = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+    names = new Set(checks.map(({ propertyName }) => propertyName));
+    KNOWN.set(dto, names);
+  }
+  return names;
+}
