@@ -10,8 +10,7 @@ import {
   assetId,
 } from '#libs/kernel';
 import { Database } from '../database/database';
-import { type TextRow, bind, prepared } from '../database/pipelined-statements';
-import { RowBudget } from '../database/row-budget';
+import { RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
 import { CursorExpired, END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
 import { originOf } from './ticket';
 import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';

@@ -14,8 +14,7 @@ import {
   toPage,
 } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS } from '../database/database';
-import { type TextRow, bind, prepared } from '../database/pipelined-statements';
-import { RowBudget } from '../database/row-budget';
+import { RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
 import {
   ENTRY_COLUMNS,
   FIND_MOMENT,

@@ -1,7 +1,6 @@
 import { type Owner, type Page, type PageRequest, toPage } from '#libs/kernel';
 import { getMetadataArgsStorage } from 'typeorm';
-import { type BoundStatement, type TextRow, bind } from './pipelined-statements';
-import { RowBudget } from './row-budget';
+import { type BoundStatement, RowBudget, type TextRow, bind } from './pipelined-statements';
 
 /** The columns that a statement selects, and the place of each in a row. */
 export interface ColumnList<Name extends string> {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
 import type { PoolClient } from 'pg';
-import { PipelinedStatements, bind, prepared } from './pipelined-statements';
+import { PipelinedStatements, RowBudget, bind, prepared } from './pipelined-statements';
 
 /** Tells whether V8 gives both objects the same hidden class. */
 function haveOneShape(first: object, second: object): boolean {
@@ -57,5 +57,29 @@ describe('A connection', () => {
     await run(0);
     expect(connection.sent).toContain(prepared('find', 'SELECT 0').name);
     expect(connection.sent).not.toContain('SELECT 0');
+  });
+});
+
+describe('RowBudget', () => {
+  it('keeps rows up to the one that reaches the bytes', () => {
+    const budget = new RowBudget(10, 100);
+
+    expect([60, 60, 1].map((bytes) => budget.takes(bytes))).toEqual([true, true, false]);
+    expect(budget.isCut).toBe(true);
+  });
+
+  it('keeps one row of any size', () => {
+    const budget = new RowBudget(10, 100);
+
+    expect([budget.takes(1_000), budget.isCut]).toEqual([true, false]);
+  });
+
+  it('begins again with a read that is repeated', () => {
+    const budget = new RowBudget(10, 100);
+    [100, 1].forEach((bytes) => budget.takes(bytes));
+
+    budget.begin();
+
+    expect([budget.isCut, budget.takes(1)]).toEqual([false, true]);
   });
 });

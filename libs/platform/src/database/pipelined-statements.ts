@@ -3,7 +3,6 @@ import type { Connection, Pool, PoolClient, Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
 import type { OutgoingCall } from '../observability/trace';
 import { traceCall } from '../observability/tracing';
-import type { RowBudget } from './row-budget';
 
 /** A statement prepared once per connection under its name. */
 export interface Statement {
@@ -16,6 +15,32 @@ export const prepared = (label: string, text: string): Statement => ({
   name: `${label}_${createHash('sha256').update(text).digest('hex').slice(0, 10)}`,
   text,
 });
+
+/** Bounds the rows of one statement by their bytes. A statement has one of its own for each read. */
+export class RowBudget {
+  /** Whether rows are missing behind those that were kept. */
+  isCut = false;
+  private bytes = 0;
+
+  /** `rows`: the most that the statement returns. `mostBytes`: rows are dropped once so many bytes came. */
+  constructor(
+    readonly rows: number,
+    private readonly mostBytes: number,
+  ) {}
+
+  /** A read that lost its connection begins again. */
+  begin(): void {
+    this.bytes = 0;
+    this.isCut = false;
+  }
+
+  /** Whether to keep a row. The first one is always kept. */
+  takes(bytes: number): boolean {
+    if (this.bytes >= this.mostBytes) this.isCut = true;
+    this.bytes += bytes;
+    return !this.isCut;
+  }
+}
 
 export interface BoundStatement extends Statement {
   readonly values: readonly (string | null)[];
