@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StreamTurns } from '../../libs/platform/src/streams/stream-turns';
+import { StreamTurns } from '../../libs/platform/src/streams/stream-lines';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestApp, startApp, startInstance } from '../support/start-app';
 import { StreamReader } from '../support/stream-reader';

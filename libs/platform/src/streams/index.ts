@@ -1,3 +1,2 @@
-export { asksForStream } from './asks-for-stream';
-export { STREAM_DESCRIPTION, streamOf } from './documented-stream';
-export { type EndedStream, type StreamedList, type StreamedQuery, Streams, refuseInstantOfPage } from './streams';
+export { STREAM_DESCRIPTION, asksForStream, refuseInstantOfPage, streamOf } from './stream-route';
+export { type EndedStream, type StreamedList, type StreamedQuery, Streams } from './streams';

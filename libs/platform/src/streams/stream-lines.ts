@@ -1,5 +1,5 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { type Page, type PageRequest, jsonLine } from '#libs/kernel';
-import type { StreamTurns } from './stream-turns';
 
 /** Rows of one read, after which there is a checkpoint. */
 export const ROWS_PER_CHECKPOINT = 1_000;
@@ -11,6 +11,20 @@ export const BYTES_PER_READ = 512_000;
 const LEAST_ROWS = 16;
 /** Lines made at once take about a millisecond, and then other requests have their turn. */
 const LINES_AT_ONCE = 100;
+
+/**
+ * Lets one stream of the instance work at a time, for one short step. Streams that wait have their turns in the order in
+ * which they asked. Before each step the event loop serves other requests.
+ */
+export class StreamTurns {
+  private last: Promise<unknown> = Promise.resolve();
+
+  take<Result>(step: () => Result | Promise<Result>): Promise<Result> {
+    const turn = this.last.then(() => nextTurnOfLoop()).then(step);
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+}
 
 export interface StreamedRows<Item> {
   /** The start line, if the stream has one. */

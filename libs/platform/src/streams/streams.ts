@@ -17,10 +17,9 @@ import { Metrics } from '../observability/metrics';
 import { Tally } from '../observability/tally';
 import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
-import { NDJSON_MEDIA_TYPE } from './asks-for-stream';
-import { BYTES_PER_READ, ROWS_PER_CHECKPOINT, streamLines } from './stream-lines';
+import { BYTES_PER_READ, ROWS_PER_CHECKPOINT, StreamTurns, streamLines } from './stream-lines';
 import { StreamInProgress, StreamPlaces } from './stream-places';
-import { StreamTurns } from './stream-turns';
+import { NDJSON_MEDIA_TYPE } from './stream-route';
 
 const MAX_DURATION_MS = 30 * 60_000;
 /** With the time in which keys are read again it is below five seconds, in which an operator's act ends a stream. */
@@ -264,13 +263,6 @@ function onlyOf(known: readonly string[], filters: object): void {
   throw new ValidationFailed(
     others.map((parameter) => ({ parameter, code: 'choice', detail: `${parameter} cannot be sent with asOf.` })),
   );
-}
-
-/** @throws `validation_failed` for the query of a page that names an instant */
-export function refuseInstantOfPage({ asOf }: { readonly asOf?: Date }): void {
-  if (!asOf) return;
-  const detail = 'asOf is not for pages: read the stream, with Accept: application/x-ndjson.';
-  throw new ValidationFailed([{ parameter: 'asOf', code: 'choice', detail }]);
 }
 
 class PageSizeRefused extends ValidationFailed {

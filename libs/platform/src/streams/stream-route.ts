@@ -1,6 +1,29 @@
 import type { Type } from '@nestjs/common';
+import { ValidationFailed } from '#libs/kernel';
+import type { Response } from 'express';
 import type { DocumentedStream } from '../openapi/api-success.decorator';
 import { StreamCheckpointDto, StreamEndDto, StreamStartDto, StreamStartThenDto } from './stream-lines.dto';
+
+/** The media type of every stream, whichever of the accepted names a client sent. */
+export const NDJSON_MEDIA_TYPE = 'application/x-ndjson';
+const ACCEPTED = [NDJSON_MEDIA_TYPE, 'application/ndjson', 'application/jsonl', 'application/x-jsonlines'];
+const ANY_OF_THEM = /ndjson|jsonl/i;
+
+/** Whether the client prefers the whole list as NDJSON to one page as JSON. */
+export function asksForStream(response: Response): boolean {
+  response.vary('Accept');
+  const { req: request } = response;
+  if (!ANY_OF_THEM.test(request.headers.accept ?? '')) return false;
+  const preferred = request.accepts(['application/json', ...ACCEPTED]);
+  return preferred !== false && ACCEPTED.includes(preferred);
+}
+
+/** @throws `validation_failed` for the query of a page that names an instant */
+export function refuseInstantOfPage({ asOf }: { readonly asOf?: Date }): void {
+  if (!asOf) return;
+  const detail = 'asOf is not for pages: read the stream, with Accept: application/x-ndjson.';
+  throw new ValidationFailed([{ parameter: 'asOf', code: 'choice', detail }]);
+}
 
 /** What the description of a route says of its stream. */
 export const STREAM_DESCRIPTION =
