@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { SystemClock, loadSettings } from '#libs/platform/config';
+import { Clock } from '#libs/kernel';
+import { loadSettings } from '#libs/platform/config';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 
@@ -12,5 +13,5 @@ export function anAuditRecorder(): AuditRecorder {
     LOCAL_DIR: process.env['TEST_LOCAL_DIR'],
   });
   const key = existsSync(auditKeyFile) ? readFileSync(auditKeyFile) : randomBytes(32);
-  return new AuditRecorder(new AuditEvidenceSystem(key), new SystemClock(), 'ops');
+  return new AuditRecorder(new AuditEvidenceSystem(key), new Clock(), 'ops');
 }

@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { AuditArchiveService, type AuditVerdict, RecordedEvents } from '#libs/audit/operators';
-import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
+import { type AssetId, Clock, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
 import { ChangeFeed, History } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
-import { SystemClock } from '#libs/platform/config';
 import { sealBatch } from '../../libs/audit/src/domain/audit-seal';
 import type { FieldChange } from '../../libs/audit/src/domain/audit-act';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
@@ -44,7 +43,7 @@ export class AuditSetting {
     this.apiSources = [apiSource];
     this.api = new Database(apiSource);
     this.operator = new Database(owner);
-    this.recorder = new AuditRecorder(this.evidence(), new SystemClock());
+    this.recorder = new AuditRecorder(this.evidence(), new Clock());
     this.audit = this.auditUnder(this.key);
   }
 
@@ -69,7 +68,7 @@ export class AuditSetting {
 
   /** The sealer of one instance. Pass `database` for another instance. */
   sealer(database = this.api, intervalMs?: number): AuditSealer {
-    return new AuditSealer(this.checkpointStore(database), this.evidence(), new SystemClock(), intervalMs);
+    return new AuditSealer(this.checkpointStore(database), this.evidence(), new Clock(), intervalMs);
   }
 
   archiveStore(): AuditArchiveStoreTypeorm {
@@ -79,7 +78,7 @@ export class AuditSetting {
   /** One run of the operators' command. Its checkpoints carry no signature. */
   archive(store = this.archiveStore(), files = new ArchiveFilesSystem()): AuditArchiveService {
     const sign = (_workspace: WorkspaceId, size: number, root: string): string => `${size}\n${root}\n`;
-    const clock = new SystemClock();
+    const clock = new Clock();
     return new AuditArchiveService(store, this.evidence(), { sign }, files, this.checkpointStore(), clock);
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { SystemClock } from '#libs/platform/config';
+import { Clock } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { entities } from '../../apps/whole-schema';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
@@ -23,7 +23,7 @@ export class Sealing {
     const source = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
     const evidence = new AuditEvidenceSystem(readFileSync(app.settings.auditKeyFile));
     const store = new AuditCheckpointStoreTypeorm(new Database(source));
-    return new Sealing(app, source, new AuditSealer(store, evidence, new SystemClock()));
+    return new Sealing(app, source, new AuditSealer(store, evidence, new Clock()));
   }
 
   /** Seals everything that waits, also while the API does so itself. */

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { Settings, SystemClock } from '#libs/platform/config';
+import { Settings } from '#libs/platform/config';
 import { readSecret } from '#libs/platform/keys';
 import { AUDIT_KEY } from './system/audit-key';
 import { AuditArchiveService } from './application/audit-archive.service';
@@ -42,7 +42,7 @@ export const auditRecording = [
         new AuditRecorder(evidence, clock, operatorName),
       inject: [AuditEvidence, Clock, Settings],
     },
-    { provide: Clock, useClass: SystemClock },
+    Clock,
     {
       provide: AuditArchiveService,
       useFactory: async (database: Database, evidence: AuditEvidence, settings: Settings, clock: Clock) => {

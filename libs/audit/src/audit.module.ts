@@ -2,7 +2,7 @@ import { Module, type Provider } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
-import { Settings, SystemClock } from '#libs/platform/config';
+import { Settings } from '#libs/platform/config';
 import { KeyRereading } from '#libs/platform/keys';
 import { CheckpointsService } from './application/checkpoints.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
@@ -35,7 +35,7 @@ export const auditServices: Provider[] = [
 @Module({
   controllers: [AuditEventsController, CheckpointController],
   providers: [
-    { provide: Clock, useClass: SystemClock },
+    Clock,
     ...auditRecording,
     StreamRecorder,
     ...auditServices,

@@ -4,7 +4,7 @@ import { Clock } from '#libs/kernel';
 import { AuditModule, CheckpointKeys } from '#libs/audit';
 import { KeyRereading, PublicKeys } from '#libs/platform/keys';
 import { Metrics } from '#libs/platform/observability';
-import { Settings, SystemClock } from '#libs/platform/config';
+import { Settings } from '#libs/platform/config';
 import { AccessTokensService } from './application/access-tokens.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
 import { ClientAssertions } from './domain/client-assertions.port';
@@ -56,7 +56,7 @@ import { clientSecrets, grantCache, issuerKeys } from './auth-operator.module';
       },
       inject: [Metrics],
     },
-    { provide: Clock, useClass: SystemClock },
+    Clock,
     { provide: AccessTokenSigner, useClass: AccessTokenSignerJwt },
     {
       provide: SigningKeys,

@@ -6,7 +6,6 @@ import { computerServices } from '#libs/computers';
 import { inventoryServices } from '#libs/inventory';
 import { importsOfPeople } from '#libs/inventory/operators';
 import { Clock } from '#libs/kernel';
-import { SystemClock } from '#libs/platform/config';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ApplicationsController } from './http/applications.controller';
 import { AssetChanges } from './http/asset-changes';
@@ -80,7 +79,7 @@ import { Sessions } from './typeorm/sessions';
     clientSecrets,
     // The console knows the Redis of the API.
     grantCache({ cachedElsewhere: false }),
-    { provide: Clock, useClass: SystemClock },
+    Clock,
   ],
 })
 export class ConsoleModule {}

@@ -1,4 +1,4 @@
-import { Clock } from './clock.port';
+import { Clock } from './clock';
 
 /** A clock that stands still until it is moved. */
 export class FakeClock extends Clock {
@@ -6,7 +6,7 @@ export class FakeClock extends Clock {
     super();
   }
 
-  now(): number {
+  override now(): number {
     return this.milliseconds;
   }
 

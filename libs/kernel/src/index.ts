@@ -1,3 +1,4 @@
+export { type Owner, type Tag } from './asset-parts';
 export {
   type ApplicationId,
   type AssetId,
@@ -15,29 +16,25 @@ export {
   type FeedStart,
   type HistoryEntry,
 } from './change';
-export { type Charge, RateLimited } from './charge';
-export { Clock } from './clock.port';
+export { Clock } from './clock';
 export { cutAt, isLongerThan, isStorable, plusHint, shown, storable } from './client-text';
-export { DomainError, type InputFault } from './domain-error';
-export { ERROR_CODES, type ErrorCode } from './error-code';
-export { MAX_EXTERNAL_ID_BYTES, isExternalId } from './external-id';
+export { DomainError, ERROR_CODES, type ErrorCode, type InputFault } from './domain-error';
 export { escapeHtml } from './html-text';
 export { jsonLine } from './json-line';
-export { type Freshness, type ReadScope, newestOf } from './read-scope';
-export { InputFaults, type Place, stepsInto } from './input-faults';
-export { type Expand, type Owner, type ThenRequest } from './owner';
+export { InputFaults, type Place, ValidationFailed, stepsInto } from './input-faults';
 export { type Page, type PageRequest, toPage } from './page';
 export { personIdIn, personName } from './person-name';
 export {
+  type Charge,
   RATE_CLASSES,
   type RateClass,
   type RateLimit,
+  RateLimited,
   type RateLimits,
   formatRateLimit,
   parseRateLimit,
 } from './rate-limit';
+export { type Expand, type Freshness, type ReadScope, type ThenRequest, newestOf } from './read-scope';
 export { SCOPES, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
-export { SOURCE_NAME_RULE, sourceName } from './source-name';
-export { type Tag } from './tag';
+export { MAX_EXTERNAL_ID_BYTES, SOURCE_NAME_RULE, isExternalId, sourceName } from './source-identity';
 export { parseTimeBound, parseTimestamp } from './timestamp';
-export { ValidationFailed } from './validation-failed';

@@ -1,10 +1,18 @@
-import type { InputFault } from './domain-error';
 import { cut, shown } from './client-text';
-import { ValidationFailed } from './validation-failed';
+import { DomainError, type InputFault } from './domain-error';
 
 /** Limits the size of the response, however much the client sent. */
 const MOST_FAULTS = 20;
 const LONGEST_POINTER = 200;
+/** Together with the note that there are more faults: a thousand characters. */
+const LONGEST_DETAIL = 998;
+
+/** The input is malformed or out of range. `faults` names every invalid member; `detail` lists as many as fit. */
+export class ValidationFailed extends DomainError {
+  constructor(faults: readonly InputFault[]) {
+    super('validation_failed', detailOf(faults) || 'The request is malformed.', faults);
+  }
+}
 
 /** A path into a body: member names and indexes from the root on. */
 export type Place = readonly (string | number)[];
@@ -46,4 +54,14 @@ function nameOf(place: Place): string {
   const last = place.at(-1);
   if (last === undefined) return 'The body';
   return typeof last === 'number' ? `Entry ${last} of ${shown(String(place.at(-2)))}` : shown(last);
+}
+
+function detailOf(faults: readonly InputFault[]): string {
+  let told = '';
+  for (const { detail } of faults) {
+    const longer = told === '' ? detail : `${told} ${detail}`;
+    if (longer.length > LONGEST_DETAIL) return told === '' ? cut(detail, LONGEST_DETAIL) : `${told} …`;
+    told = longer;
+  }
+  return told;
 }

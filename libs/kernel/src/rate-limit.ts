@@ -1,3 +1,5 @@
+import { DomainError } from './domain-error';
+
 /** The request classes. Each has its own bucket (specification, Limits). */
 export const RATE_CLASSES = ['token', 'read', 'write'] as const;
 export type RateClass = (typeof RATE_CLASSES)[number];
@@ -19,3 +21,26 @@ export function parseRateLimit(text: string): RateLimit | null {
 }
 
 export const formatRateLimit = ({ perMinute, burst }: RateLimit): string => `${perMinute}/${burst}`;
+
+/** The result of charging one request to a token bucket. */
+export interface Charge {
+  /** True when the bucket had a token for the request. */
+  readonly allowed: boolean;
+  /** Tokens in a full bucket. */
+  readonly limit: number;
+  /** Whole tokens left. */
+  readonly remaining: number;
+  /** Whole seconds to the next token, at least 1; 0 when the request was allowed. */
+  readonly retryAfterSeconds: number;
+  /** Whole seconds until the bucket is full again. */
+  readonly secondsToFull: number;
+  /** Whole seconds that an empty bucket takes to fill. */
+  readonly windowSeconds: number;
+}
+
+/** A bucket had no token for the request. */
+export class RateLimited extends DomainError {
+  constructor(readonly charge: Charge) {
+    super('rate_limited', `Too many requests. Try again in ${charge.retryAfterSeconds} s.`);
+  }
+}

@@ -14,3 +14,12 @@ export interface ReadScope {
 
 /** The data of a workspace with every commit. */
 export const newestOf = (workspaceId: WorkspaceId): ReadScope => ({ workspaceId, freshness: 'newest' });
+
+/** What is read beside an item. */
+export type Expand = 'owner';
+
+/** What is read of the past: the instant, to the millisecond. */
+export interface ThenRequest {
+  readonly asOf: Date;
+  readonly expand?: Expand | undefined;
+}

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
+import { Clock } from '#libs/kernel';
 import { KeyRereading } from './keys/key-rereading';
 import { Settings } from './config/settings';
-import { SystemClock } from './config/system-clock';
 import { Idempotency } from './idempotency/idempotency';
 import { IdempotencyPurge } from './idempotency/records/idempotency-purge';
 import { IdempotencyRecords } from './idempotency/records/idempotency-records';
@@ -30,7 +30,7 @@ import { TokenBuckets } from './throttling/token-buckets';
 export const listServices = ({ signingKeysDir, cursorKeysFile }: Settings): Provider[] => [
   {
     provide: CursorKeys,
-    useFactory: () => new CursorKeys(signingKeysDir, cursorKeysFile, new SystemClock()).open(),
+    useFactory: () => new CursorKeys(signingKeysDir, cursorKeysFile, new Clock()).open(),
   },
   { provide: Cursors, useFactory: (keys: CursorKeys) => new Cursors(keys), inject: [CursorKeys] },
   { provide: KeyRereading, useFactory: (keys: CursorKeys) => new KeyRereading('cursor', keys), inject: [CursorKeys] },

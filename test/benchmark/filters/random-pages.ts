@@ -1,4 +1,5 @@
-import { SystemClock, loadSettings } from '#libs/platform/config';
+import { Clock } from '#libs/kernel';
+import { loadSettings } from '#libs/platform/config';
 import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
 import type { DemoSize } from '../../../libs/inventory/src/imports/domain/demo-inventory';
 import { CursorKeys } from '../../../libs/platform/src/keys/cursor-keys';
@@ -54,7 +55,7 @@ export class RandomPages {
       });
     }
     const { signingKeysDir, cursorKeysFile } = loadSettings(apiEnvironment(cluster, database.databaseUrl));
-    const cursors = new Cursors(await new CursorKeys(signingKeysDir, cursorKeysFile, new SystemClock()).open());
+    const cursors = new Cursors(await new CursorKeys(signingKeysDir, cursorKeysFile, new Clock()).open());
     return new RandomPages(api, cursors, clients);
   }
 

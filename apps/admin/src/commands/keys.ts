@@ -75,10 +75,10 @@ async function list(options: CommonOptions): Promise<void> {
 }
 
 async function rotate(use: KeyUse, options: CommonOptions): Promise<void> {
-  const { SystemClock } = await import('#libs/platform/config');
+  const { Clock } = await import('#libs/kernel');
   const { KEY_KINDS, rotateKey, usedFrom } = await import('#libs/platform/keys');
   const { signingKeysDir } = await settings();
-  const made = await rotateKey(KEY_KINDS[use], signingKeysDir, new SystemClock());
+  const made = await rotateKey(KEY_KINDS[use], signingKeysDir, new Clock());
   const { kid } = made;
   const createdAt = new Date(made.createdAt).toISOString();
   const from = new Date(usedFrom(made.createdAt)).toISOString();

@@ -4,7 +4,7 @@ import { ApiSuccess } from '../openapi/api-success.decorator';
 import { ApiPublicProblems } from '../openapi/api-problems.decorator';
 import { NoQueryDto } from '../input/input.pipe';
 import { Public } from '../http/route-access';
-import { API_VERSION } from '../config/api-version';
+import { API_VERSION } from '../config/service-version';
 import { HealthDto } from './health.dto';
 
 /** Liveness: responds as long as the instance serves requests. Checks no dependency (decisions, section 8). */

@@ -11,7 +11,6 @@ export {
 } from './api-problems.decorator';
 export { ANY_VALUE, ANY_VALUE_MARK, ApiObject, constant, namedEnum, openEnum } from './api-schema.decorator';
 export { ApiWrite, WHOLE_BODY, WRITE_PROBLEMS } from './api-write.decorator';
+export { EXPANDED_OWNER, OwnerDto, TAGS, TagDto } from './asset-parts.dto';
 export { type Components, type Operation, type Parameter, operationsOf } from './operations';
-export { EXPANDED_OWNER, OwnerDto } from './owner.dto';
 export { ProblemDto } from './problem.dto';
-export { TAGS, TagDto } from './tag.dto';

@@ -1,5 +1,7 @@
 /** The current time. Injected wherever a rule depends on it, so that tests can move it. */
-export abstract class Clock {
+export class Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
-  abstract now(): number;
+  now(): number {
+    return Date.now();
+  }
 }
