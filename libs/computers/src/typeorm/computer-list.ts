@@ -1,4 +1,4 @@
-import { type WantedRows, anyOf, equals, listOf, ownerFilters, ownerFiltersOf } from '#libs/platform/lists';
+import { type WantedRows, anyOf, equals, equalsText, listOf, ownerFilters, ownerFiltersOf } from '#libs/platform/lists';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
 import { POSTURES } from '../domain/posture';
 import { COMPUTER_COLUMNS, EXPANDED_COMPUTER_COLUMNS, toComputer, toExpandedComputer } from './visible-computer.row';
@@ -26,9 +26,7 @@ export const COMPUTER_LIST = listOf({
     ids: anyOf('public_id', 'uuid[]'),
     ownerId: equals('owner_id', 'uuid'),
     ...ownerFilters({ ...COMPUTERS, hasOwner: `facet & ${OWNED} <> 0` }),
-    serialNumber: {
-      condition: (value) => `(serial_number COLLATE "C" = ${value} AND char_length(serial_number) <= 256)`,
-    },
+    serialNumber: equalsText('serial_number'),
     externalId: {
       condition: (value) => `external_id = ${value} AND source = ANY (
         ARRAY(SELECT DISTINCT source FROM computer_source_count WHERE workspace_id = $1))`,

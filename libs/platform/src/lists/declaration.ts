@@ -86,3 +86,11 @@ export const equals = (column: string, type = 'text'): Pick<ListFilter, 'type' |
   type,
   condition: (value) => `${column} = ${value}`,
 });
+
+/** Longer texts are not in the indexes of {@link equalsText}, because no filter asks for them. */
+export const LONGEST_INDEXED = 256;
+
+/** Equality with a column of any text, whose index is by code points. */
+export const equalsText = (column: string): Pick<ListFilter, 'condition'> => ({
+  condition: (value) => `(${column} COLLATE "C" = ${value} AND char_length(${column}) <= ${LONGEST_INDEXED})`,
+});

@@ -3,7 +3,6 @@ import { boundedBy, pageOfRows } from '../database/column-list';
 import type { Database } from '../database/database';
 import { type BoundStatement, type Statement, bind, prepared } from '../database/pipelined-statements';
 import type { ListDeclaration, ListFilter, ListRange, WantedCells } from './declaration';
-import { type WrongCounter, countersOf, reconcile } from './reconciliation';
 import { BY_ID, type StatementShape, listText, paddedLength } from './list-text';
 
 /** The rows that a client wants. */
@@ -26,9 +25,21 @@ export class List<Item, Name extends string> {
 
   constructor(readonly declared: ListDeclaration<Item, Name>) {}
 
-  /** Reads one page and the exact total, of one moment, in one round trip. */
-  async page(database: Database, scope: ReadScope, wanted: WantedRows<Name>, page: PageRequest): Promise<Page<Item>> {
-    return this.read(database, scope, wanted, page, null);
+  /** Reads one page and the exact total, of one moment, in one round trip. Does not count where the total is known. */
+  async page(
+    database: Database,
+    scope: ReadScope,
+    wanted: WantedRows<Name>,
+    page: PageRequest,
+    total: number | null = null,
+  ): Promise<Page<Item>> {
+    const { columns, toItem, order } = this.declared;
+    const at = order ? { id: columns.at.next, next: columns.at.next + 1 } : columns.at;
+    if (wanted.cells?.some((values) => values?.length === 0)) return pageOfRows([], page.size, at, toItem);
+    const statement = boundedBy(this.statement(scope.workspaceId, wanted, page, total), page);
+    const batch = this.filtersOf(wanted).length > 0 ? [PLAN_WITH_VALUES, statement] : [statement];
+    const rows = (await database.read(scope, batch)).at(-1) ?? [];
+    return pageOfRows(rows, page.size, at, toItem, statement.budget);
   }
 
   /** Returns the function that reads the whole list as it is now, page by page. It counts once. */
@@ -39,7 +50,7 @@ export class List<Item, Name extends string> {
   ): (page: PageRequest) => Promise<Page<Item>> {
     let total: number | null = null;
     return async (page) => {
-      const found = await this.read(database, newestOf(workspaceId), wanted, page, total);
+      const found = await this.page(database, newestOf(workspaceId), wanted, page, total);
       total = found.totalCount;
       return found;
     };
@@ -77,35 +88,12 @@ export class List<Item, Name extends string> {
     ]);
   }
 
-  /** Compares the list's counters with a full count, and corrects them. Returns those that were wrong. */
-  async reconcile(database: Database, workspaceId: WorkspaceId): Promise<WrongCounter[]> {
-    const wrong: WrongCounter[] = [];
-    for (const counter of countersOf(this.declared)) wrong.push(...(await reconcile(database, workspaceId, counter)));
-    return wrong;
-  }
-
-  private async read(
-    database: Database,
-    scope: ReadScope,
-    wanted: WantedRows<Name>,
-    page: PageRequest,
-    total: number | null,
-  ): Promise<Page<Item>> {
-    const { columns, toItem, order } = this.declared;
-    const at = order ? { id: columns.at.next, next: columns.at.next + 1 } : columns.at;
-    if (wanted.cells?.some((values) => values?.length === 0)) return pageOfRows([], page.size, at, toItem);
-    const statement = boundedBy(this.statement(scope.workspaceId, wanted, page, total), page);
-    const batch = this.filtersOf(wanted).length > 0 ? [PLAN_WITH_VALUES, statement] : [statement];
-    const rows = (await database.read(scope, batch)).at(-1) ?? [];
-    return pageOfRows(rows, page.size, at, toItem, statement.budget);
-  }
-
   private filtersOf({ filters }: WantedRows<Name>): Name[] {
     return (Object.keys(this.declared.filters) as Name[]).filter((name) => filters[name] !== undefined);
   }
 }
 
-/** Declares a list. Its pages, its totals, and the check of its counters follow. */
+/** Declares a list. Its pages and its totals follow, and by `reconcile` the check of its counters. */
 export const listOf = <Item, Name extends string>(declared: ListDeclaration<Item, Name>): List<Item, Name> =>
   new List(declared);
 

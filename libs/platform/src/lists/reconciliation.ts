@@ -3,7 +3,7 @@ import type { Database } from '../database/database';
 import type { ListDeclaration } from './declaration';
 
 /** A counter that differed from a full count. */
-export interface WrongCounter {
+interface WrongCounter {
   /** The filter whose value is counted; null for a cell alone. */
   readonly filter: string | null;
   readonly value: string | null;
@@ -24,8 +24,19 @@ interface Counter {
   readonly shown: string;
 }
 
+/** Compares a list's counters with a full count, and corrects them. Returns those that were wrong. */
+export async function reconcile<Item, Name extends string>(
+  database: Database,
+  workspaceId: WorkspaceId,
+  declared: ListDeclaration<Item, Name>,
+): Promise<WrongCounter[]> {
+  const wrong: WrongCounter[] = [];
+  for (const counter of countersOf(declared)) wrong.push(...(await repair(database, workspaceId, counter)));
+  return wrong;
+}
+
 /** The counters that are tables of the list's owner. */
-export function countersOf<Item, Name extends string>(declared: ListDeclaration<Item, Name>): Counter[] {
+function countersOf<Item, Name extends string>(declared: ListDeclaration<Item, Name>): Counter[] {
   const { relation, visible = 'true', cells, filters } = declared;
   if (!cells) return [];
   const [cell, rows] = [cells.columns, `${relation} WHERE workspace_id = $1 AND ${visible}`];
@@ -45,7 +56,7 @@ const TAKE_TURNS = `SELECT pg_advisory_xact_lock(hashtextextended($2 || ' ' || $
  * alter rows and counts alike, so a difference stays correct. No count is locked until all are compared, and then in the
  * order of the keys, like in the triggers.
  */
-export async function reconcile(
+async function repair(
   database: Database,
   workspaceId: WorkspaceId,
   { filter, table, keys: columns, cell, counted, shown }: Counter,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
+import { reconcile } from '#libs/platform/lists';
 import { ASSET_TYPES } from '../domain/asset-category';
 import { ASSET_LIST } from './asset-list';
 import { COMPUTER } from './asset.row';
@@ -65,7 +66,7 @@ export class AssetCounters {
   async reconcile(workspaceId: WorkspaceId): Promise<CounterReconciliation> {
     const wrong: CounterDifference[] = [];
     const wrongValues: ValueDifference[] = [];
-    for (const { filter, value, cell, ...counts } of await ASSET_LIST.reconcile(this.database, workspaceId)) {
+    for (const { filter, value, cell, ...counts } of await reconcile(this.database, workspaceId, ASSET_LIST.declared)) {
       const [subKey = 0, facet = 0] = cell;
       const type = ASSET_TYPES[subKey - 1] ?? `unknown (${subKey})`;
       if (filter === null) wrong.push({ subKey: type, facet, ...counts });

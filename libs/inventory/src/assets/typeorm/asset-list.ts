@@ -4,6 +4,7 @@ import {
   type WantedRows,
   anyOf,
   equals,
+  equalsText,
   listOf,
   ownerFilters,
   ownerFiltersOf,
@@ -16,12 +17,9 @@ import {
   LAST_CLOUD,
   emailIs,
   subKeyOf,
-  textIs,
   toAsset,
   toExpandedAsset,
 } from './asset.row';
-
-const isText = (column: string) => ({ condition: (value: string) => textIs(column, value) });
 
 const tagKeyIs = (value: string): string => `tag_key_id = tag_key_named($1, ${value})`;
 
@@ -59,9 +57,9 @@ export const ASSET_LIST = listOf({
     },
     externalId: { condition: (value) => `external_id = ${value} AND source = ANY (ARRAY${SOURCES})` },
     source: { ...equals('source'), counter: { table: 'source_count', key: 'source' } },
-    serialNumber: isText('serial_number'),
+    serialNumber: equalsText('serial_number'),
     email: { condition: emailIs },
-    name: isText('name'),
+    name: equalsText('name'),
   },
 });
 

@@ -1,5 +1,6 @@
 import { type Tag, assetId } from '#libs/kernel';
 import { type TextRow, columnList, toBoolean, toOwner, withOwner } from '#libs/platform/database';
+import { LONGEST_INDEXED } from '#libs/platform/lists';
 import { Column, Entity, Generated, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import { ASSET_TYPES, type AssetType } from '../domain/asset-category';
@@ -49,10 +50,6 @@ export const LAST_CLOUD = subKeyOf('CLOUD_OTHER');
 export const COMPUTER = subKeyOf('COMPUTER');
 export const EMPLOYEE = subKeyOf('EMPLOYEE');
 
-/** Longer texts are not in the indexes, because no filter asks for them. */
-export const LONGEST_INDEXED = 256;
-export const textIs = (column: string, value: string): string =>
-  `(${column} COLLATE "C" = ${value} AND char_length(${column}) <= ${LONGEST_INDEXED})`;
 /** An employee with this address, in any letter case. The index is of the collation, which takes more texts for equal. */
 export const emailIs = (value: string): string =>
   `(sub_key = ${EMPLOYEE} AND email COLLATE case_blind = ${value} AND lower(email) = lower(${value})

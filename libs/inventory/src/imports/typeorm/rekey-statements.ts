@@ -1,5 +1,6 @@
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { COMPUTER, EMPLOYEE, textIs } from '../../assets/typeorm/asset.row';
+import { equalsText } from '#libs/platform/lists';
+import { COMPUTER, EMPLOYEE } from '../../assets/typeorm/asset.row';
 import { UPDATED_AT } from './write-statements';
 
 /**
@@ -18,7 +19,7 @@ export const KEEP_SERIALS =
 const HAS_SERIAL = (
   serial: string,
 ): string => `asset.workspace_id = $1 AND asset.source = $2 AND asset.facet IS NOT NULL
-          AND asset.sub_key = ${COMPUTER} AND ${textIs('asset.serial_number', serial)}`;
+          AND asset.sub_key = ${COMPUTER} AND ${equalsText('asset.serial_number').condition(serial)}`;
 /** A serial number of one new computer and of visible assets that the input does not name. */
 const SAME_SERIAL = `
     FROM (SELECT serial, min(place) AS place, min(external_id) AS external_id FROM import_new_computer GROUP BY serial

@@ -1,6 +1,6 @@
 import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
 import { storable } from '#libs/kernel';
-import { LONGEST_INDEXED } from '../../assets/typeorm/asset.row';
+import { LONGEST_INDEXED } from '#libs/platform/lists';
 import { serialOf } from '../domain/maps/map-functions';
 import type { Refusal } from '../domain/import-store.port';
 import type { AssetPage } from './missing-assets';
