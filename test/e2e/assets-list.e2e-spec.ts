@@ -364,5 +364,17 @@ describe('GET /v1/inventory/assets', () => {
       const named = (body['errors'] as { parameter: string }[]).map(({ parameter }) => parameter);
       expect(named.sort()).toEqual(['hasOwner', 'pageSize', 'what']);
     });
+
+    it.each([
+      ['categoryKey=CLOUD&subKey=COMPUTER&pageSize=0', ['pageSize format', 'subKey choice']],
+      ['categoryKey=cloud&subKey=COMPUTER', ['categoryKey choice']],
+      ['categoryKey=CLOUD&subKey=computer', ['subKey choice']],
+      ['categoryKey=cloud&subKey=computer', ['categoryKey choice', 'subKey choice']],
+    ])('names each fault of a type and its category once: %s', async (query, expected) => {
+      const { body } = await client.get(`${PATH}?${query}`);
+
+      const faults = body['errors'] as { parameter: string; code: string }[];
+      expect(faults.map(({ parameter, code }) => `${parameter} ${code}`).sort()).toEqual(expected);
+    });
   });
 });

@@ -31,10 +31,7 @@ export interface StreamedList<Item, Filters> {
   readonly resource: string;
   /** The `type` of a line with an item, and its other member. */
   readonly item: string;
-  /**
-   * Gives the function that reads pages of the list, as it is now.
-   * @throws `validation_failed` for filters that contradict each other
-   */
+  /** Gives the function that reads pages of the list, as it is now. */
   reader(
     workspaceId: WorkspaceId,
     filters: Filters,

@@ -12,7 +12,7 @@ import {
 } from '#libs/kernel';
 import type { ChangeAuthor } from '#libs/audit';
 import { type Asset, AssetChangedMeanwhile, AssetNotFound, AssetNotWritable } from '../domain/asset';
-import { type AssetFilter, refuseInconsistent } from '../domain/asset-filter';
+import type { AssetFilter } from '../domain/asset-filter';
 import { type PatchedAsset, type SentPatch, applyPatch, findNamed, patchFieldsOf } from '../domain/asset-patch';
 import { AssetRepository, type FoundEmployees } from '../domain/asset-repository.port';
 import {
@@ -27,9 +27,7 @@ import {
 export class AssetsService {
   constructor(private readonly assets: AssetRepository) {}
 
-  /** @throws `validation_failed` when `subKey` does not belong to the category named with it */
   async list(scope: ReadScope, filter: AssetFilter, page: PageRequest, expand?: Expand): Promise<Page<Asset>> {
-    refuseInconsistent(filter);
     return this.assets.list(scope, filter, page, expand);
   }
 
@@ -38,12 +36,8 @@ export class AssetsService {
     return this.assets.employeesWith(scope, text, limit);
   }
 
-  /**
-   * Returns the function that reads a whole list page by page, always as it is now.
-   * @throws `validation_failed` as {@link list} does
-   */
+  /** Returns the function that reads a whole list page by page, always as it is now. */
   reader(workspaceId: WorkspaceId, filter: AssetFilter, expand?: Expand): (page: PageRequest) => Promise<Page<Asset>> {
-    refuseInconsistent(filter);
     return this.assets.reader(workspaceId, filter, expand);
   }
 

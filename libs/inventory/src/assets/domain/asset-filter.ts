@@ -1,4 +1,4 @@
-import { type AssetId, ValidationFailed } from '#libs/kernel';
+import type { AssetId } from '#libs/kernel';
 import { type AssetType, ASSET_TYPES, type CategoryKey, type SubKey, categoryOf } from './asset-category';
 import { type Classification, CLASSIFICATIONS, type CompleteStatus } from './asset';
 
@@ -32,14 +32,6 @@ export interface AssetFilter {
 /** A `subKey` belongs to exactly one category. Naming another category with it is an error. */
 export function isConsistent({ categoryKey, subKey }: AssetFilter): boolean {
   return categoryKey === undefined || subKey === undefined || categoryOf(subKey) === categoryKey;
-}
-
-/** @throws `validation_failed` when the filter is not consistent */
-export function refuseInconsistent(filter: AssetFilter): void {
-  if (isConsistent(filter)) return;
-  throw new ValidationFailed([
-    { parameter: 'subKey', code: 'choice', detail: 'subKey does not belong to categoryKey.' },
-  ]);
 }
 
 /** Returns the types that can match the filter. */

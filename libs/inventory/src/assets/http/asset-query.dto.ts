@@ -8,11 +8,12 @@ import {
   ExactText,
   Flag,
   Uuid,
+  check,
 } from '#libs/platform/input';
 import { StreamedPageQueryDto } from '#libs/platform/pagination';
 import type { Classification, CompleteStatus } from '../domain/asset';
-import type { CategoryKey, SubKey } from '../domain/asset-category';
-import type { AssetFilter } from '../domain/asset-filter';
+import { CATEGORY_KEYS, type CategoryKey, SUB_KEYS, type SubKey } from '../domain/asset-category';
+import { type AssetFilter, isConsistent } from '../domain/asset-filter';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset.dto';
 
 /** The id in a path. */
@@ -23,6 +24,17 @@ export const ASSET_ID = {
   example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
 } as const;
 
+const isOneOf = <Key extends string>(keys: readonly Key[], value: unknown): value is Key => keys.includes(value as Key);
+
+/** Refuses a type beside another category than its own. A value that is in no list is another fault. */
+const OfCategory = (): PropertyDecorator =>
+  check({
+    code: 'choice',
+    isValid: (subKey, { categoryKey }) =>
+      !isOneOf(SUB_KEYS, subKey) || !isOneOf(CATEGORY_KEYS, categoryKey) || isConsistent({ categoryKey, subKey }),
+    message: 'does not belong to categoryKey',
+  });
+
 /** Query of the list of assets. */
 export class AssetQueryDto extends StreamedPageQueryDto implements AssetFilter {
   @Choice({
@@ -32,6 +44,7 @@ export class AssetQueryDto extends StreamedPageQueryDto implements AssetFilter {
   })
   categoryKey?: CategoryKey;
 
+  @OfCategory()
   @Choice({
     list: SUB_KEY,
     example: 'CLOUD_STORAGE_BUCKET',
