@@ -13,3 +13,19 @@ export class ChangeSetRow {
   @Column('text', { nullable: true }) request_id!: string | null;
   @Column('boolean', { default: false }) emptied!: boolean;
 }
+
+@Entity('change_head')
+export class ChangeHeadRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @Column('bigint') sequence!: string;
+  @Column('uuid') mark!: string;
+  @Column('timestamptz') changed_at!: Date;
+  @Column('bigint', { default: 0 }) purged_sequence!: string;
+  @Column('bigint', { default: 0 }) restarted_sequence!: string;
+}
+
+@Entity('history_horizon')
+export class HistoryHorizonRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @Column('timestamptz') begins_at!: Date;
+}

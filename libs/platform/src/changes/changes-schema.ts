@@ -1,7 +1,5 @@
 import type { SchemaPart } from '../database/schema/schema-part';
-import { ChangeHeadRow } from './change-head.row';
-import { ChangeSetRow } from './change-set.row';
-import { HistoryHorizonRow } from './history-horizon.row';
+import { ChangeHeadRow, ChangeSetRow, HistoryHorizonRow } from './change-set.row';
 import { ChangeSets1780000000030 } from './migrations/1780000000030-change-sets';
 import { ChangeSetIds1780000000096 } from './migrations/1780000000096-change-set-ids';
 import { HistoryHorizon1780000000097 } from './migrations/1780000000097-history-horizon';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '../database/database';
-import { ChangeHeadRow } from './change-head.row';
+import { ChangeHeadRow } from './change-set.row';
 import { NEW_CHANGE_SET_ID, takeTicket } from './ticket';
 
 /** Has every reader of a workspace's feeds begin again. */

@@ -1,11 +1,28 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { ApiSuccess } from '../openapi/api-success.decorator';
 import { ApiPublicProblems } from '../openapi/api-problems.decorator';
+import { ApiObject, constant } from '../openapi/api-schema.decorator';
 import { NoQueryDto } from '../input/input.pipe';
 import { Public } from '../http/route-access';
 import { API_VERSION } from '../config/service-version';
-import { HealthDto } from './health.dto';
+
+@ApiObject({ name: 'HealthDto', description: 'The API serves requests.' })
+class HealthDto {
+  @ApiProperty({
+    ...constant('ok'),
+    description: 'Always `ok` while the service serves requests.',
+  })
+  status!: 'ok';
+
+  @ApiProperty({
+    pattern: '^[0-9]+\\.[0-9]+\\.[0-9]+$',
+    maxLength: 32,
+    description: 'Public API version.',
+    example: '1.0.0',
+  })
+  version!: string;
+}
 
 /** Liveness: responds as long as the instance serves requests. Checks no dependency (decisions, section 8). */
 @ApiTags('Health')

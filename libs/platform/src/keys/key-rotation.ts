@@ -1,11 +1,11 @@
 /** Time for every instance to load a new key before it is used. */
-export const PUBLISHED_BEFORE_USE_MS = 60_000;
+const PUBLISHED_BEFORE_USE_MS = 60_000;
 
 /**
  * A running instance knows a key for at least this long before it uses it, whatever the key's age. The key may have
  * been made in advance, or by a slow clock. Other instances have read it by then.
  */
-export const KNOWN_BEFORE_USE_MS = 10_000;
+const KNOWN_BEFORE_USE_MS = 10_000;
 
 /** What rotating keys are for. */
 export type KeyUse = 'signing' | 'cursor' | 'checkpoint';

@@ -1,4 +1,3 @@
 export { framePage } from './page-frame';
-export { PROBLEM_MEDIA_TYPE, type Problem, toDomainError, toProblem } from './problem';
-export { problemExample } from './problem-example';
+export { PROBLEM_MEDIA_TYPE, type Problem, problemExample, toDomainError, toProblem } from './problem';
 export { PROBLEMS } from './problem-table';

@@ -1,7 +1,6 @@
 import { type ErrorCode, escapeHtml } from '#libs/kernel';
 import { framePage } from './page-frame';
-import type { Problem } from './problem';
-import { problemExample } from './problem-example';
+import { type Problem, problemExample } from './problem';
 import { PROBLEMS } from './problem-table';
 
 /** A problem as its URL describes it: JSON for programs, a page for people. */

@@ -15,6 +15,8 @@ export interface Problem {
 }
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+/** The request id of every example. */
+const EXAMPLE_REQUEST_ID = '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10';
 
 /** Turns any thrown value into a domain error that a client may see. Unexpected errors become `internal_error`. */
 export function toDomainError(thrown: unknown): DomainError {
@@ -39,4 +41,10 @@ export function toProblem(
     requestId: request.requestId,
     ...(error.faults.length > 0 ? { errors: error.faults } : {}),
   };
+}
+
+/** A complete response with this code, as the contract and the problem's page show it. */
+export function problemExample(code: ErrorCode, baseUrl: string): Problem {
+  const { detail, instance, errors } = PROBLEMS[code].example;
+  return toProblem(new DomainError(code, detail, errors), { baseUrl, instance, requestId: EXAMPLE_REQUEST_ID });
 }

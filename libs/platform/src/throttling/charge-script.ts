@@ -15,7 +15,7 @@ export const NOW_LUA = `
  * Lua: `keepFor(milliseconds)` extends the life of the hash KEYS[1] to at least this long. Its other fields may need
  * longer.
  */
-export const KEEP_FOR_LUA = `
+const KEEP_FOR_LUA = `
   local function keepFor(milliseconds)
     if redis.call('PTTL', KEYS[1]) < milliseconds then redis.call('PEXPIRE', KEYS[1], milliseconds) end
   end`;

@@ -42,6 +42,14 @@ export class AssetRow {
   @Column({ type: 'smallint', nullable: true, insert: false, update: false }) facet!: number | null;
 }
 
+@Entity('asset_tag')
+export class AssetTagRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @PrimaryColumn('bigint') asset_id!: string;
+  @PrimaryColumn('bigint') tag_key_id!: string;
+  @Column('text', { nullable: true }) value!: string | null;
+}
+
 /** Returns the number in `asset.sub_key`. Migration 1780000000010 defines the numbers. */
 export const subKeyOf = (type: AssetType): number => ASSET_TYPES.indexOf(type) + 1;
 

@@ -1,7 +1,6 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
-import { AssetTagRow } from './asset-tag.row';
-import { AssetRow, WRITTEN_COLUMNS } from './asset.row';
+import { AssetRow, AssetTagRow, WRITTEN_COLUMNS } from './asset.row';
 import { ComputerRow } from './computer.row';
 import {
   AssetPlaceRow,

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { type EntityManager, In } from 'typeorm';
-import { AssetTagRow } from '../../assets/typeorm/asset-tag.row';
+import { AssetRow, AssetTagRow } from '../../assets/typeorm/asset.row';
 import { AssetVersionRow } from '../../assets/typeorm/former-asset.row';
-import { AssetRow } from '../../assets/typeorm/asset.row';
 import { ComputerRow } from '../../assets/typeorm/computer.row';
 
 const BATCH = 1_000;

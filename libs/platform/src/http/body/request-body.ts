@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { DomainError } from '#libs/kernel';
 import { BodyRefused } from '../server/incoming-body';
 
-export const MAX_BODY_BYTES = 262_144;
+const MAX_BODY_BYTES = 262_144;
 /** Time for the whole body to arrive. Shorter than the time for a whole request. */
 const BODY_MS = 10_000;
 const EXPECTS_CONTINUE = /^100-continue$/i;

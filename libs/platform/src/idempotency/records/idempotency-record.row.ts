@@ -1,4 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { SchemaPart } from '../../database/schema/schema-part';
+import { IdempotencyRecords1780000000011 } from './migrations/1780000000011-idempotency-records';
 
 @Entity('idempotency_record')
 export class IdempotencyRecordRow {
@@ -12,3 +14,12 @@ export class IdempotencyRecordRow {
   @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
   @Column('timestamptz') expires_at!: Date;
 }
+
+export const idempotencySchema: SchemaPart = {
+  entities: [IdempotencyRecordRow],
+  migrations: [IdempotencyRecords1780000000011],
+  grants: [
+    { table: 'idempotency_record', privileges: 'SELECT, INSERT, DELETE' },
+    { function: 'purge_idempotency_records' },
+  ],
+};
