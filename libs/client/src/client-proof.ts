@@ -23,7 +23,8 @@ export interface ProofOptions {
 export type Proof = () => Promise<Readonly<Record<string, string>>>;
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-const LIFETIME_SECONDS = 60;
+/** Time for a clock that is slow. */
+const LIFETIME_SECONDS = 300;
 
 /** @throws `TypeError` unless exactly one of the options is given */
 export function proofOf(
@@ -39,15 +40,13 @@ export function proofOf(
   return async () => ({ client_assertion_type: ASSERTION_TYPE, client_assertion: (await made()).trim() });
 }
 
-/** Each assertion obtains one token, so it is signed for each request anew. */
+/** Each assertion obtains one token, so it is signed for each request anew. It has no `iat`: a fast clock puts it in the future. */
 function signing(clientId: string, baseUrl: string, { key, algorithm, kid, audience }: PrivateKey) {
   const own = typeof key === 'string' ? createPrivateKey(key) : key;
   return async (): Promise<string> => {
     const { SignJWT } = await import('jose');
-    const now = Math.floor(Date.now() / 1_000);
     return new SignJWT({ iss: clientId, sub: clientId, aud: audience ?? baseUrl, jti: randomUUID() })
-      .setIssuedAt(now)
-      .setExpirationTime(now + LIFETIME_SECONDS)
+      .setExpirationTime(Math.floor(Date.now() / 1_000) + LIFETIME_SECONDS)
       .setProtectedHeader({ alg: algorithm, typ: 'client-authentication+jwt', ...(kid === undefined ? {} : { kid }) })
       .sign(own);
   };
