@@ -246,6 +246,7 @@ describe('admin applications', () => {
       expect([await live(), await actions(own)]).toEqual([200, ['trust_added', 'trust_added']]);
       documentOf(await refresh(await idOf(GITHUB), '--end-token'));
       expect(await live()).toBe('token_superseded');
+      expect(await actions(own)).toEqual(['trust_added', 'trust_added', 'trust_replaced']);
     });
 
     it('is left as it was when a refresh names the wrong one, or a set cannot be had', async () => {

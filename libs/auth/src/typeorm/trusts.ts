@@ -88,8 +88,8 @@ export class Trusts {
   }
 
   /**
-   * Keeps newer key sets, by the ids of their trusts. A set that an operator gave leaves an event. Returns all trusts. When
-   * one of them is gone, changes nothing and returns undefined.
+   * Keeps newer key sets, by the ids of their trusts. A set that an operator gave leaves an event, and so does the end of the
+   * token. Returns all trusts. When one of them is gone, changes nothing and returns undefined.
    */
   async refresh(
     clientId: string,
@@ -104,7 +104,7 @@ export class Trusts {
         const keys = sets.get(id) ?? [];
         await manager.update(ApplicationTrustRow, { client_id: clientId, id }, ready(keys));
         const thumbprints = { old: await thumbprintsOf(old), new: await thumbprintsOf(keys) };
-        if (given) await record('application.trust_replaced', { thumbprints });
+        if (given || endToken) await record('application.trust_replaced', { thumbprints });
       }
       if (endToken) await change.endToken();
       return this.trustsOf(manager, clientId);
