@@ -276,6 +276,14 @@ describe('admin applications', () => {
       expect(await live()).toBe(200);
     });
 
+    it('has nothing to refresh where every set is of a file, and then keeps the live token', async () => {
+      await trust('file', '--jwks', given());
+
+      expectFault(await refresh('--end-token'), 1, /no trust whose keys are fetched.*--jwks/);
+
+      expect([await live(), await actions(own)]).toEqual([200, ['trust_added']]);
+    });
+
     it('is not refreshed when another one is removed meanwhile', async () => {
       await trust('first');
       await trust('second');

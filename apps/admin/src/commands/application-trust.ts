@@ -107,7 +107,7 @@ async function refresh(
     const all = await trusts.list(clientId);
     if (all === null) return null;
     const chosen = all.filter((trust) => (id === undefined ? !trust.given : trust.id === id));
-    if (id !== undefined && chosen.length === 0) throw unknownTrust(clientId, id);
+    if (chosen.length === 0) throw id === undefined ? nothingToFetch() : unknownTrust(clientId, id);
     const sets = new Map<string, ClientKey[]>();
     for (const trust of chosen) {
       if (trust.given && jwks === undefined)
@@ -120,6 +120,11 @@ async function refresh(
     return refreshed;
   });
 }
+
+const nothingToFetch = (): CommandFailed =>
+  new CommandFailed(
+    'The application has no trust whose keys are fetched. To replace a given set, add the ID of its trust and --jwks.',
+  );
 
 const unknownTrust = (clientId: string, id: string): CommandFailed =>
   new CommandFailed(`The application has no trust "${id}". Run "applications trust list ${clientId}".`);
