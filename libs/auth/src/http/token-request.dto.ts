@@ -43,7 +43,8 @@ export class TokenRequestDto {
 
   @OpaqueText({
     minLength: 1,
-    maxLength: 12_000,
+    // As long as the form may be (read-form.interceptor.ts).
+    maxLength: 16_384,
     description:
       'A JWT instead of the secret (RFC 7523, section 2.2). It is signed with a key of the application: its `iss` and `sub` are the client id, its `aud` is the issuer, and it needs `exp`, at most an hour ahead, and a new `jti`. Or it is the token of an issuer that the application trusts, such as GitHub Actions or Kubernetes.',
     example: 'eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJjaV8zZjlhIn0.c2lnbmF0dXJl',
