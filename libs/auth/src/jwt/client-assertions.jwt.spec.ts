@@ -223,6 +223,12 @@ describe('A check of assertions', () => {
     expect(await check(BASE, two.privateKey)).toEqual({ fault: 'audience' });
   });
 
+  it.each<[unknown]>([[undefined], [[]], [['', 'other']], [7]])('never takes %j for an empty audience', async (aud) => {
+    const { privateKey, key } = await aKey('k');
+    const token = signAny({ alg: 'ES256' }, { iss: ISSUER, sub: 's', exp: at(60), aud }, privateKey);
+    expect(await assertions.checkWorkload(token, workload(key, { audience: '' }))).toEqual({ fault: 'audience' });
+  });
+
   it('refuses insecure issuers in production, and counts key ids that a trusted issuer does not have', async () => {
     const { privateKey, key } = await aKey('k');
     const token = await sign({ iss: ISSUER, sub: 's' }, privateKey, { kid: 'k' });

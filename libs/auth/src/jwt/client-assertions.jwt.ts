@@ -60,7 +60,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
     // RFC 7523, 3 (3), and its update: the authorization server is the only audience.
     const isOldAllowed = oldAudience && mediaType(verified.typ) !== CLIENT_AUTHENTICATION;
     const audiences = isOldAllowed ? [baseUrl, `${baseUrl}/oauth/token`] : [baseUrl];
-    if (!audiences.includes(audienceOf(claims))) return { fault: 'audience' };
+    if (!audiences.some((one) => one === audienceOf(claims))) return { fault: 'audience' };
     // OpenID Connect Core, 9.
     if (typeof claims.jti !== 'string' || claims.jti === '') return { fault: 'jti' };
     return { key, expiresAt: new Date(((claims.exp ?? 0) + LEEWAY_SECONDS) * 1_000) };
@@ -171,10 +171,10 @@ const fits = ({ kid, algorithms }: ClientKey, header: Header): boolean =>
 /** Two trusts in one issuer hold the same keys. */
 const identityOf = ({ kid, jwk }: ClientKey): string => JSON.stringify([kid, Object.entries(jwk).sort()]);
 
-/** The audience, alone or in an array of one. Empty for any other. */
-function audienceOf({ aud }: JWTPayload): string {
+/** The audience, alone or in an array of one. Null for any other. */
+function audienceOf({ aud }: JWTPayload): string | null {
   const [only, ...others] = Array.isArray(aud) ? aud : [aud];
-  return typeof only === 'string' && others.length === 0 ? only : '';
+  return typeof only === 'string' && others.length === 0 ? only : null;
 }
 
 async function makeDecoys(): Promise<Readonly<Record<string, ClientKey['jwk']>>> {
