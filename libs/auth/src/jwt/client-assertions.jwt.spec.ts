@@ -8,6 +8,7 @@ import { ClientAssertionsJwt } from './client-assertions.jwt';
 const BASE = 'https://api.example.com';
 const ISSUER = 'https://issuer.example';
 const START = Date.UTC(2026, 10, 1);
+const WRONG_SIGNATURE = { fault: expect.stringContaining('SIGNATURE') as string };
 
 describe('A check of assertions', () => {
   let clock: FakeClock;
@@ -187,9 +188,7 @@ describe('A check of assertions', () => {
     const token = await sign({ iss: ISSUER, sub: 's' }, made[0]?.privateKey as CryptoKey, { kid: 'k' });
     const keys = made.map(({ key }) => key);
     expect(await assertions.checkWorkload(token, workload({}, { keys }))).toEqual({ fault: 'too many keys fit' });
-    expect(await assertions.checkWorkload(token, workload({}, { keys: keys.slice(1) }))).toMatchObject({
-      fault: expect.stringContaining('SIGNATURE') as string,
-    });
+    expect(await assertions.checkWorkload(token, workload({}, { keys: keys.slice(1) }))).toEqual(WRONG_SIGNATURE);
   });
 
   it('takes each trust with its own keys, subject and audience', async () => {
@@ -202,7 +201,7 @@ describe('A check of assertions', () => {
       assertions.checkWorkload(await sign({ iss: ISSUER, ...claims }, key, { kid: 'k' }), { issuer: ISSUER, trusts });
     expect(await check({ sub: 'a' }, one.privateKey)).toMatchObject({ trust: { id: 'one' } });
     expect(await check({ sub: 'b', aud: 'other' }, one.privateKey)).toMatchObject({ trust: { id: 'two' } });
-    expect(await check({ sub: 'a' }, two.privateKey)).toEqual({ fault: 'audience' });
+    expect(await check({ sub: 'a' }, two.privateKey)).toEqual(WRONG_SIGNATURE);
     expect(await check({ sub: 'a', aud: 'other' }, one.privateKey)).toEqual({ fault: 'audience' });
   });
 
@@ -219,8 +218,40 @@ describe('A check of assertions', () => {
     };
     expect(await check(BASE, one.privateKey)).toMatchObject({ trust: { id: 'one' } });
     expect(await check('other', two.privateKey)).toMatchObject({ trust: { id: 'two' } });
-    expect(await check('other', one.privateKey)).toEqual({ fault: 'audience' });
-    expect(await check(BASE, two.privateKey)).toEqual({ fault: 'audience' });
+    expect(await check('other', one.privateKey)).toEqual(WRONG_SIGNATURE);
+    expect(await check(BASE, two.privateKey)).toEqual(WRONG_SIGNATURE);
+  });
+
+  it('counts the keys of those trusts alone that a token without kid names', async () => {
+    const made = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(aKey));
+    const [own, ...others] = made.map(({ key }) => key);
+    const of = { audience: null, insecure: false };
+    const trusts = [
+      { ...of, id: 'one', subject: 's', keys: [own as never] },
+      { ...of, id: 'two', subject: 'other', keys: others },
+    ];
+    const check = async (sub: string) => {
+      const token = await sign({ iss: ISSUER, sub }, made[0]?.privateKey as CryptoKey);
+      return assertions.checkWorkload(token, { issuer: ISSUER, trusts });
+    };
+    expect(await check('s')).toMatchObject({ trust: { id: 'one' } });
+    expect(await check('other')).toEqual({ fault: 'too many keys fit' });
+    expect(await check('nobody')).toEqual({ fault: 'too many keys fit' });
+  });
+
+  it('takes either of two trusts that cover a subject, each with its own keys', async () => {
+    const [one, two] = [await aKey('a'), await aKey('b')];
+    const of = { audience: null, insecure: false };
+    const trusts = [
+      { ...of, id: 'one', subject: 'repo:acme/*', keys: [one.key] },
+      { ...of, id: 'two', subject: 'repo:acme/app:*', keys: [two.key] },
+    ];
+    const check = async (key: CryptoKey) => {
+      const token = await sign({ iss: ISSUER, sub: 'repo:acme/app:x' }, key);
+      return assertions.checkWorkload(token, { issuer: ISSUER, trusts });
+    };
+    expect(await check(one.privateKey)).toMatchObject({ trust: { id: 'one' } });
+    expect(await check(two.privateKey)).toMatchObject({ trust: { id: 'two' } });
   });
 
   it.each<[unknown]>([[undefined], [[]], [['', 'other']], [7]])('never takes %j for an empty audience', async (aud) => {

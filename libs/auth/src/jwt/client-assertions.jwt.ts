@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { JWTPayload, JWTVerifyOptions } from 'jose';
-import { CLIENT_ALGORITHMS, type ClientKey, unverifiedHeader } from '../domain/client-assertion';
+import { CLIENT_ALGORITHMS, type ClientKey, unverifiedClaims, unverifiedHeader } from '../domain/client-assertion';
 import {
   type CheckedAssertion,
   type CheckedWorkload,
@@ -25,6 +25,7 @@ const CLIENT_AUTHENTICATION = 'client-authentication+jwt';
 const NO_KEY_FITS = 'no key fits';
 
 type Header = NonNullable<ReturnType<typeof unverifiedHeader>>;
+type Claims = NonNullable<ReturnType<typeof unverifiedClaims>>;
 
 /** What a token must be, whoever signs it. */
 interface Rules {
@@ -69,7 +70,14 @@ export class ClientAssertionsJwt extends ClientAssertions {
   async checkWorkload(token: string, { issuer, trusts }: ExpectedWorkload): Promise<CheckedWorkload> {
     const { baseUrl, production } = this.settings;
     const usable = trusts.filter(({ insecure }) => !(insecure && production));
-    const keys = new Map(usable.flatMap((trust) => trust.keys.map((key) => [identityOf(key), key])));
+    const ofSubject = ({ sub }: Claims) =>
+      usable.filter(({ subject }) => typeof sub === 'string' && coversSubject(subject, sub));
+    const ofToken = (claims: Claims) =>
+      ofSubject(claims).filter(({ audience }) => (audience ?? baseUrl) === audienceOf(claims));
+    // Unverified claims decide only which keys are tried. Keys of other trusts do not count toward the most.
+    const named = ofToken(unverifiedClaims(token) ?? {});
+    const tried = (named.length > 0 ? named : usable).flatMap((trust) => trust.keys);
+    const keys = new Map(tried.map((key) => [identityOf(key), key]));
     const verified = await this.verify(token, [...keys.values()], {
       types: ['jwt'],
       longestSeconds: LONGEST_WORKLOAD_LIFE_SECONDS,
@@ -82,12 +90,8 @@ export class ClientAssertionsJwt extends ClientAssertions {
     }
     const { key, claims } = verified;
     if (sameAddress(issuer, baseUrl)) return { fault: 'our own token' };
-    const sub: unknown = claims.sub;
-    const ofSubject = usable.filter(({ subject }) => typeof sub === 'string' && coversSubject(subject, sub));
-    if (ofSubject.length === 0) return { fault: 'subject' };
-    const trust = ofSubject
-      .filter(({ audience }) => (audience ?? baseUrl) === audienceOf(claims))
-      .find((one) => one.keys.some((held) => identityOf(held) === identityOf(key)));
+    if (ofSubject(claims).length === 0) return { fault: 'subject' };
+    const trust = ofToken(claims).find((one) => one.keys.some((held) => identityOf(held) === identityOf(key)));
     return trust ? { trust, key } : { fault: 'audience' };
   }
 
@@ -172,8 +176,8 @@ const fits = ({ kid, algorithms }: ClientKey, header: Header): boolean =>
 const identityOf = ({ kid, jwk }: ClientKey): string => JSON.stringify([kid, Object.entries(jwk).sort()]);
 
 /** The audience, alone or in an array of one. Null for any other. */
-function audienceOf({ aud }: JWTPayload): string | null {
-  const [only, ...others] = Array.isArray(aud) ? aud : [aud];
+function audienceOf({ aud }: Claims): string | null {
+  const [only, ...others] = Array.isArray(aud) ? (aud as unknown[]) : [aud];
   return typeof only === 'string' && others.length === 0 ? only : null;
 }
 
