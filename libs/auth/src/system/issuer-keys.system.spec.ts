@@ -1,4 +1,4 @@
-import { createSocket } from 'node:dgram';
+import { type Socket, createSocket } from 'node:dgram';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -8,6 +8,8 @@ import { StandInIssuer } from '../../../../test/support/stand-in-issuer';
 import { KeySetUnavailable } from '../domain/trusted-issuer';
 import { readIssuerKeys } from '../jwt/client-keys';
 import { IssuerKeysSystem } from './issuer-keys.system';
+
+const A_RECORD = 1;
 
 describe('The key set of an issuer', () => {
   let issuer: StandInIssuer;
@@ -116,15 +118,29 @@ describe('The key set of an issuer', () => {
     expect(issuer.asked).not.toContain('/other');
   });
 
+  /** Starts a DNS server on a loopback address, which alone is asked for names of customers' issuers. */
+  const startDns = async (answer: (query: Buffer) => Buffer | null): Promise<Socket> => {
+    const server = createSocket('udp4');
+    server.on('message', (query, { port }) => {
+      const response = answer(query);
+      if (response) server.send(response, port);
+    });
+    await once(server.bind(0, '127.0.0.1'), 'listening');
+    const { Resolver } = dns.promises;
+    jest.spyOn(dns.promises, 'Resolver').mockImplementation((options) => {
+      const resolver = new Resolver(options);
+      resolver.setServers([`127.0.0.1:${server.address().port}`]);
+      return resolver;
+    });
+    return server;
+  };
+
   it('cannot be had when it dribbles, or its name is not told, for more than five seconds', async () => {
     issuer.answers.set('/jwks', (_, response) => {
       const timer = setInterval(() => response.write(' '), 100);
       response.on('close', () => clearInterval(timer));
     });
-    const silent = createSocket('udp4').bind(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const servers = dns.promises.getServers();
-    dns.promises.setServers([`127.0.0.1:${silent.address().port}`]);
+    const silent = await startDns(() => null);
     const lookups = jest.spyOn(dns, 'lookup').mockImplementation((() => undefined) as never);
     const named = { issuer: 'https://issuer.example', insecure: false };
     const since = performance.now();
@@ -133,11 +149,30 @@ describe('The key set of an issuer', () => {
 
     expect(performance.now() - since).toBeLessThan(7_000);
     silent.close();
-    dns.promises.setServers(servers);
     const late = { status: 'rejected', reason: new KeySetUnavailable('The issuer took too long.') };
-    expect(tried).toEqual([late, late, late]);
+    const unknown = { status: 'rejected', reason: new KeySetUnavailable('The issuer could not be reached.') };
+    expect(tried).toEqual([late, late, unknown]);
     // A customer's name never occupies a thread that connections to Postgres need.
     expect(lookups).toHaveBeenCalledTimes(1);
+  }, 15_000);
+
+  it('is fetched where DNS drops the question for IPv6 addresses', async () => {
+    const server = await startDns((query) => {
+      const question = query.subarray(12, query.indexOf(0, 12) + 5);
+      if (question.readUInt16BE(question.length - 4) !== A_RECORD) return null;
+      const header = Buffer.from('81800001000100000000', 'hex');
+      const address = Buffer.from('c00c000100010000003c000408080808', 'hex');
+      return Buffer.concat([query.subarray(0, 2), header, question, address]);
+    });
+    const asked = jest.spyOn(https, 'request').mockImplementation(() => {
+      throw new Error('The test has no way out.');
+    });
+
+    const tried = fetch({ issuer: 'https://issuer.example', insecure: false, ofOperator: false });
+
+    await expect(tried).rejects.toThrow('could not be reached');
+    expect(asked).toHaveBeenCalledTimes(1);
+    server.close();
   }, 15_000);
 
   it('is never fetched from a loopback address without --insecure, nor in production', async () => {
@@ -159,8 +194,10 @@ describe('The key set of an issuer', () => {
   });
 
   it('tells a customer the same of a private name as of an unknown one', async () => {
-    const addresses = jest.spyOn(dns.promises, 'resolve4');
-    jest.spyOn(dns.promises, 'resolve6').mockRejectedValue(new Error('queryAaaa ENODATA vault.internal'));
+    const addresses = jest.spyOn(dns.promises.Resolver.prototype, 'resolve4');
+    jest
+      .spyOn(dns.promises.Resolver.prototype, 'resolve6')
+      .mockRejectedValue(new Error('queryAaaa ENODATA vault.internal'));
     const source = { issuer: 'https://vault.internal', insecure: false, ofOperator: false };
     const reasons: unknown[] = [];
     addresses.mockResolvedValueOnce(['10.0.0.1'] as never);

@@ -10,6 +10,8 @@ import { IssuerKeys, KeySetUnavailable, LARGEST_ISSUER_DOCUMENT, type TrustedIss
 import { blockListOf, isGlobal, isIn, isLoopback } from './reachable-addresses';
 
 const PATIENCE_MS = 5_000;
+/** Three seconds in all, so a DNS server that drops questions for one family leaves time for the other's addresses. */
+const DNS_PATIENCE = { timeout: 1_000, tries: 2 };
 const DISCOVERY = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 type IsOpen = (address: string) => boolean;
@@ -78,7 +80,8 @@ async function addressesOf(host: string, ofOperator: boolean, signal: AbortSigna
 async function addressesInDns(host: string): Promise<LookupAddress[]> {
   const ask = async (family: 4 | 6, addresses: Promise<string[]>) =>
     (await addresses).map((address) => ({ address, family }));
-  const asked = await Promise.allSettled([ask(4, promises.resolve4(host)), ask(6, promises.resolve6(host))]);
+  const resolver = new promises.Resolver(DNS_PATIENCE);
+  const asked = await Promise.allSettled([ask(4, resolver.resolve4(host)), ask(6, resolver.resolve6(host))]);
   const found = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   if (found.length === 0) throw new Error('DNS knows no address of the issuer.');
   return found;
