@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
@@ -39,7 +38,8 @@ interface Rules {
 export class ClientAssertionsJwt extends ClientAssertions {
   /** Tokens that name a trusted issuer, and a `kid` that is not in its stored set with this algorithm. */
   unknownKeyIds = 0;
-  private decoys: ReturnType<typeof makeDecoys> | undefined;
+  /** By algorithm. */
+  private readonly decoys = new Map<string, ReturnType<typeof makeDecoy>>();
 
   constructor(
     private readonly settings: Settings,
@@ -148,9 +148,10 @@ export class ClientAssertionsJwt extends ClientAssertions {
 
   /** Tries a key that nobody has, so that a client without keys takes as long as another one. */
   private async tryDecoy(token: string, algorithm: unknown, rules: Rules): Promise<void> {
-    this.decoys ??= makeDecoys();
     const known = CLIENT_ALGORITHMS.find((one) => one === algorithm) ?? 'ES256';
-    await this.tryKey(token, (await this.decoys)[known] ?? {}, known, rules);
+    const decoy = this.decoys.get(known) ?? makeDecoy(known);
+    this.decoys.set(known, decoy);
+    await this.tryKey(token, await decoy, known, rules);
   }
 }
 
@@ -181,19 +182,8 @@ function audienceOf({ aud }: Claims): string | null {
   return typeof only === 'string' && others.length === 0 ? only : null;
 }
 
-async function makeDecoys(): Promise<Readonly<Record<string, ClientKey['jwk']>>> {
+async function makeDecoy(algorithm: string): Promise<ClientKey['jwk']> {
   const { exportJWK, generateKeyPair } = await import('jose');
-  // Nobody knows its factors, and none are needed to verify.
-  const modulus = randomBytes(256);
-  modulus[0] = 0xc0 | Number(modulus[0]);
-  modulus[255] = 1 | Number(modulus[255]);
-  const rsa = { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' };
-  const decoys = await Promise.all(
-    CLIENT_ALGORITHMS.map(async (algorithm) => {
-      const isRsa = algorithm === 'RS256' || algorithm === 'PS256';
-      const jwk = isRsa ? rsa : await exportJWK((await generateKeyPair(algorithm, { extractable: true })).publicKey);
-      return [algorithm, jwk as ClientKey['jwk']] as const;
-    }),
-  );
-  return Object.fromEntries(decoys);
+  const { publicKey } = await generateKeyPair(algorithm, { extractable: true });
+  return (await exportJWK(publicKey)) as ClientKey['jwk'];
 }
