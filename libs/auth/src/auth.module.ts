@@ -31,18 +31,7 @@ import { clientSecrets, grantCache, issuerKeys } from './auth-operator.module';
     { provide: GrantRepository, useClass: GrantRepositoryTypeorm },
     grantCache({ cachedElsewhere: false }),
     AccessTokensService,
-    {
-      provide: ClientAssertions,
-      useFactory: (settings: Settings, clock: Clock, metrics: Metrics) => {
-        const assertions = new ClientAssertionsJwt(settings, clock);
-        const help =
-          'Tokens that name a trusted issuer and were refused because their kid is not in its stored key set.';
-        const read = () => [{ labels: {}, value: assertions.unknownKeyIds }];
-        metrics.counts({ name: 'compliance_unknown_key_ids_total', help }, read);
-        return assertions;
-      },
-      inject: [Settings, Clock, Metrics],
-    },
+    { provide: ClientAssertions, useClass: ClientAssertionsJwt },
     issuerKeys,
     TrustedKeyWatch,
     { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },

@@ -1,6 +1,7 @@
 import { KeyObject, generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import { Settings } from '#libs/platform/config';
+import { Metrics } from '#libs/platform/observability';
 import { type CryptoKey, SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import { readClientKeys } from './client-keys';
 import { ClientAssertionsJwt } from './client-assertions.jwt';
@@ -19,7 +20,7 @@ describe('A check of assertions', () => {
   });
 
   const aCheck = (production = false) =>
-    new ClientAssertionsJwt(Object.assign(new Settings(), { baseUrl: BASE, production }), clock);
+    new ClientAssertionsJwt(Object.assign(new Settings(), { baseUrl: BASE, production }), clock, new Metrics());
   const aKey = async (kid: string) => {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
     const [key] = await readClientKeys(JSON.stringify({ ...(await exportJWK(publicKey)), kid }));

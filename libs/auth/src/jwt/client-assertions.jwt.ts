@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
+import { Metrics } from '#libs/platform/observability';
 import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import { CLIENT_ALGORITHMS, type ClientKey, unverifiedClaims, unverifiedHeader } from '../domain/client-assertion';
 import {
@@ -44,8 +45,13 @@ export class ClientAssertionsJwt extends ClientAssertions {
   constructor(
     private readonly settings: Settings,
     private readonly clock: Clock,
+    metrics: Metrics,
   ) {
     super();
+    const help = 'Tokens that name a trusted issuer and were refused because their kid is not in its stored key set.';
+    metrics.counts({ name: 'compliance_unknown_key_ids_total', help }, () => [
+      { labels: {}, value: this.unknownKeyIds },
+    ]);
   }
 
   async check(assertion: string, { clientId, keys, oldAudience }: ExpectedAssertion): Promise<CheckedAssertion> {
