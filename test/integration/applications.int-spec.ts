@@ -439,7 +439,7 @@ describe("Operators' applications on one connection", () => {
       expect(await sql(fetched)).toEqual([{ n: 2 }]);
     });
 
-    it('tells the ages of sets that are in use, the oldest fetched first', async () => {
+    it('tells the ages of sets that are in use, those nearest to their alert first', async () => {
       const given = await trust(first, { given: true, age: '3 hours' });
       const young = await trust(first, { age: '1 hour' });
       const ids = [await trust(foreign, { age: '2 hours' }), young, given];

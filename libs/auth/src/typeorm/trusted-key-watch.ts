@@ -19,14 +19,12 @@ const STORE_KEYS = prepared(
   'trusted_issuer_settle',
   `SELECT settle_trusted_issuer($1::uuid[], $2::timestamptz, nullif($3, '')::jsonb, nullif($4, ''))`,
 );
-/** Sets nearest to their alert (docker/prometheus/alerts.yml) come first, so fetched ones never hide a given one. */
 const AGES = prepared(
   'trusted_keys_ages',
   `SELECT json_build_object('workspace', workspace, 'client_id', client_id, 'trust', id,
                             'kind', CASE WHEN given THEN 'given' ELSE 'fetched' END),
           (extract(epoch FROM keys_at) * 1000)::bigint
-     FROM ages_of_trusted_keys(NULL)
-    ORDER BY keys_at + CASE WHEN given THEN interval '90 days' ELSE interval '1 day' END LIMIT $1::integer`,
+     FROM ages_of_trusted_keys($1::integer)`,
 );
 
 /**

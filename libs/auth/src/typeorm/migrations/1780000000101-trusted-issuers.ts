@@ -103,10 +103,12 @@ export class TrustedIssuers1780000000101 implements MigrationInterface {
         LANGUAGE sql STABLE ${AS_OWNER} AS $$
         SELECT workspace.slug, trust.client_id, trust.id, trust.given, trust.keys_at
           FROM application_trust AS trust JOIN workspace ON workspace.id = trust.workspace_id
-         WHERE trust.state = 'READY' ORDER BY trust.given, trust.keys_at LIMIT most
+         WHERE trust.state = 'READY'
+         -- Sets nearest to their alert (docker/prometheus/alerts.yml) come first, so fetched ones never hide a given one.
+         ORDER BY trust.keys_at + CASE WHEN trust.given THEN interval '90 days' ELSE interval '1 day' END LIMIT most
       $$;
       REVOKE ALL ON FUNCTION ages_of_trusted_keys FROM PUBLIC;
-      COMMENT ON FUNCTION ages_of_trusted_keys IS 'When the key sets of trusted issuers of any workspace were had, the oldest first.';
+      COMMENT ON FUNCTION ages_of_trusted_keys IS 'When key sets of trusted issuers of any workspace were had, those nearest to their alert first.';
     `);
   }
 }
