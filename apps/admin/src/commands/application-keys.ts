@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { ClientKeys, ListedKey } from '#libs/auth/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
@@ -23,7 +23,7 @@ export function applicationKeysCommand(): Command {
   withWriteOptions(group.command('remove'))
     .description('remove a key and end the live token')
     .argument('<client_id>', 'client id of the application', parseClientId)
-    .argument('<kid>', 'id of the key, as list shows it; write -- before one that begins with a hyphen', parseKid)
+    .argument('<kid>', 'id of the key, as list shows it; write -- before one that begins with a hyphen')
     .action(remove);
   return group;
 }
@@ -61,10 +61,4 @@ async function listed(
       items.map(({ kid, algorithms, createdAt, lastUsedAt }) => [kid, algorithms, createdAt, lastUsedAt]),
     );
   await print({ json: { items }, text }, options);
-}
-
-function parseKid(value: string): string {
-  const length = [...value].length;
-  if (length >= 1 && length <= 200) return value;
-  throw new InvalidArgumentError('The id of a key has 1 to 200 characters.');
 }
