@@ -26,6 +26,12 @@ interface AuthenticatedClient {
   readonly begin: (tokenId: string) => Promise<bigint | null>;
 }
 
+/** A client that did not prove itself. */
+interface Refused {
+  /** For the log. Null for a secret, which is wrong in one way only. */
+  readonly fault: string | null;
+}
+
 /** The application behind a token, with the scopes that apply now. */
 export interface AuthenticatedApplication {
   readonly grant: Grant;
@@ -66,10 +72,12 @@ export class AccessTokensService {
   ): Promise<AccessToken> {
     const clientId = namedClientId ?? ('assertion' in proof ? clientNamedBy(proof.assertion) : null);
     if (clientId === null) throw new TokenRequestInvalid('client_id', 'client_id is required.');
-    const { grant, begin } =
+    const client =
       'secret' in proof
-        ? await this.authenticateBySecret(clientId, proof.secret, source)
-        : await this.authenticateByAssertion(clientId, proof.assertion, source);
+        ? await this.authenticateBySecret(clientId, proof.secret)
+        : await this.authenticateByAssertion(clientId, proof.assertion);
+    if ('fault' in client) return this.refuse(clientId, source, client.fault);
+    const { grant, begin } = client;
     const charge = await this.limiter.chargeClient(grant);
     if (!charge.allowed) throw new RateLimited(charge);
     charged(charge);
@@ -122,32 +130,28 @@ export class AccessTokensService {
     await this.cached.readNewest(clientId);
   }
 
-  private async authenticateBySecret(clientId: string, secret: string, source: string): Promise<AuthenticatedClient> {
+  private async authenticateBySecret(clientId: string, secret: string): Promise<AuthenticatedClient | Refused> {
     const secretDigest = this.secrets.digest(secret);
     const found = await this.stored.findWithSecrets(findable(clientId));
     const isRight = this.secrets.isOneOf(secretDigest, found?.secretDigests ?? []);
-    if (!found || !isRight || found.grant.disabled) return this.refuse(clientId, source, null);
+    if (!found || !isRight || found.grant.disabled) return { fault: null };
     const { grant } = found;
     return { grant, begin: (tokenId) => this.stored.beginGeneration(grant, secretDigest, tokenId) };
   }
 
   /** A used assertion is refused like a wrong one, so whoever captured it cannot exhaust the client's own bucket. */
-  private async authenticateByAssertion(
-    clientId: string,
-    assertion: string,
-    source: string,
-  ): Promise<AuthenticatedClient> {
+  private async authenticateByAssertion(clientId: string, assertion: string): Promise<AuthenticatedClient | Refused> {
     const claims = unverifiedClaims(assertion);
-    if (claims?.['iss'] !== clientId) return this.authenticateByWorkload(clientId, assertion, claims?.['iss'], source);
+    if (claims?.['iss'] !== clientId) return this.authenticateByWorkload(clientId, assertion, claims?.['iss']);
     const { jti } = claims;
     // What is no text is refused by the check.
     const jtiDigest = this.secrets.digest(typeof jti === 'string' ? jti : '');
     const found = await this.stored.findWithKeys(findable(clientId), jtiDigest);
     const { keys = [], oldAudience = false } = found ?? {};
     const checked = await this.assertions.check(assertion, { clientId, keys, oldAudience });
-    if ('fault' in checked) return this.refuse(clientId, source, checked.fault);
-    if (!found || found.grant.disabled) return this.refuse(clientId, source, 'application disabled');
-    if (found.isUsed) return this.refuse(clientId, source, 'used before');
+    if ('fault' in checked) return checked;
+    if (!found || found.grant.disabled) return { fault: 'application disabled' };
+    if (found.isUsed) return { fault: 'used before' };
     const { grant } = found;
     const verified = { keyId: checked.key.id, jtiDigest, expiresAt: checked.expiresAt };
     return { grant, begin: (tokenId) => this.stored.beginGenerationByKey(grant, verified, tokenId) };
@@ -158,15 +162,14 @@ export class AccessTokensService {
     clientId: string,
     token: string,
     iss: unknown,
-    source: string,
-  ): Promise<AuthenticatedClient> {
+  ): Promise<AuthenticatedClient | Refused> {
     const issuer = findable(iss);
     const { kid, alg } = unverifiedHeader(token) ?? {};
     const named = kid === undefined ? null : findable(kid);
     const found = await this.stored.findWithTrusts(findable(clientId), issuer, named, findable(alg));
     const checked = await this.assertions.checkWorkload(token, { issuer, trusts: found?.trusts ?? [] });
-    if ('fault' in checked) return this.refuse(clientId, source, checked.fault);
-    if (!found || found.grant.disabled) return this.refuse(clientId, source, 'application disabled');
+    if ('fault' in checked) return checked;
+    if (!found || found.grant.disabled) return { fault: 'application disabled' };
     const { grant } = found;
     return { grant, begin: (tokenId) => this.stored.beginGenerationByTrust(grant, checked, tokenId) };
   }
