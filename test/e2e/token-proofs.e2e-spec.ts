@@ -30,10 +30,10 @@ describe('POST /oauth/token takes one proof, and all of it', () => {
     await app.stop();
   });
 
-  const assertion = (claims: object = {}) =>
+  const assertion = (claims: object = {}, expiry: string | number = '1 minute') =>
     new SignJWT({ iss: client.clientId, sub: client.clientId, jti: randomUUID(), ...claims })
       .setAudience(app.settings.baseUrl)
-      .setExpirationTime('1 minute')
+      .setExpirationTime(expiry)
       .setProtectedHeader({ alg: 'EdDSA' })
       .sign(privateKey);
   const request = async ({ form, headers }: Sent) => {
@@ -83,6 +83,17 @@ describe('POST /oauth/token takes one proof, and all of it', () => {
   ])('returns 400 for %s', async (_, sent) => {
     const response = await request(await sent());
     expect([response.status, response.body['code']]).toEqual([400, 'invalid_request']);
+  });
+
+  it('refuses an assertion that is over by the clock of Postgres alone before it charges the client', async () => {
+    const late = await assertion({}, Math.floor(Date.now() / 1_000) - 31);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 10_000);
+
+    const { status, body } = await request({ form: { client_assertion: late } });
+
+    clock.mockRestore();
+    const logged = app.logLines.find((line) => line['requestId'] === body['requestId'] && 'reason' in line);
+    expect([status, logged?.['reason']]).toEqual([401, 'over by the clock of Postgres']);
   });
 
   it('returns 400 for an assertion in the query string', async () => {

@@ -12,6 +12,8 @@ export interface GrantWithKeys {
   readonly oldAudience: boolean;
   /** Whether an assertion with this `jti` obtained a token before. */
   readonly isUsed: boolean;
+  /** The time by the clock that decides when an assertion is over. */
+  readonly now: Date;
 }
 
 /** An assertion that was checked. */

@@ -48,7 +48,8 @@ const FIND_WITH_KEYS = prepared(
                    WHERE workspace_id = application.workspace_id AND client_id = $1 AND jti_digest = decode($2, 'hex') AND expires_at > now()),
           (SELECT coalesce(json_agg(json_build_object('id', id, 'kid', kid, 'algorithms', algorithms, 'jwk', jwk)), '[]')
              FROM application_key
-            WHERE workspace_id = application.workspace_id AND client_id = $1)
+            WHERE workspace_id = application.workspace_id AND client_id = $1),
+          extract(epoch FROM now()) * 1000
           ${APPLICATION_OR_DECOY}`,
 );
 /** Checks the secret again: it may have been rotated, or the application disabled, since the lookup. */
@@ -174,10 +175,11 @@ export class GrantRepositoryTypeorm extends GrantRepository {
     const find = bind(FIND_WITH_KEYS, [clientId, jtiDigest.toString('hex')]);
     const [[row = []] = []] = await this.database.read({ clientId }, [find]);
     const grant = toGrant(row);
-    const [oldAudience, isUsed, keys] = row.slice(AFTER_GRANT);
+    const [oldAudience, isUsed, keys, now] = row.slice(AFTER_GRANT);
     if (clientId === '' || grant.clientId !== clientId) return null;
     const stored = JSON.parse(text(keys)) as StoredClientKey[];
-    return { grant, keys: stored, oldAudience: oldAudience === 't', isUsed: isUsed === 't' };
+    const at = new Date(Number(now));
+    return { grant, keys: stored, oldAudience: oldAudience === 't', isUsed: isUsed === 't', now: at };
   }
 
   async beginGenerationByKey(
