@@ -5,7 +5,7 @@ import { applicationId, workspaceId } from '#libs/kernel';
 import { RedisClient } from '#libs/platform/redis';
 import { type Settings } from '#libs/platform/config';
 import { clientKey } from '#libs/platform/throttling';
-import type { Grant } from '../../libs/auth/src/domain/grant';
+import type { Grant } from '../../libs/auth/src/domain/application';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 

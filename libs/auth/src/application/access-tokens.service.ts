@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Charge, type Freshness, type RateClass, RateLimited, coveredByBoth, covers, isScope } from '#libs/kernel';
-import type { AccessTokenClaims } from '../domain/access-token';
-import { AccessTokenSigner } from '../domain/access-token-signer.port';
+import { type AccessTokenClaims, AccessTokenSigner } from '../domain/access-token-signer.port';
 import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain/authentication-errors';
 import { type Proof, clientNamedBy, unverifiedClaims, unverifiedHeader } from '../domain/client-assertion';
 import { ClientAssertions } from '../domain/client-assertions.port';
 import { ClientSecrets } from '../domain/client-secrets.port';
-import type { Grant } from '../domain/grant';
+import type { Grant } from '../domain/application';
 import { GrantCache } from '../domain/grant-cache.port';
 import { GrantRepository } from '../domain/grant-repository.port';
 import { ScopeNotGranted, TokenRequestInvalid } from '../domain/token-request-errors';

@@ -1,5 +1,17 @@
-import { RATE_CLASSES, type RateClass, type RateLimits, type WorkspaceId } from '#libs/kernel';
-import type { Grant } from './grant';
+import { type ApplicationId, RATE_CLASSES, type RateClass, type RateLimits, type WorkspaceId } from '#libs/kernel';
+
+/** The current rights of an application. Every request is checked against them. */
+export interface Grant {
+  readonly id: ApplicationId;
+  readonly workspaceId: WorkspaceId;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  /** Own limits, which replace the general ones. */
+  readonly limits: Partial<RateLimits>;
+  readonly disabled: boolean;
+  /** Increases with every token. Only tokens of the newest generation are accepted. */
+  readonly generation: bigint;
+}
 
 /** A way in which the application proves itself. */
 export interface Credential {

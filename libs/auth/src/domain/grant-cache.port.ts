@@ -1,5 +1,5 @@
 import type { Charge, Freshness, RateClass } from '#libs/kernel';
-import type { Grant } from './grant';
+import type { Grant } from './application';
 
 /** The cache's verdict on a token's generation. */
 export type CachedGrant =

@@ -1,7 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { ApplicationInWorkspace } from './application';
+import type { ApplicationInWorkspace, Grant } from './application';
 import type { ClientKey, StoredClientKey } from './client-assertion';
-import type { Grant } from './grant';
 import type { Trust } from './trusted-issuer';
 
 /** What an assertion of a client is checked against. */

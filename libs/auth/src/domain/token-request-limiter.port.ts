@@ -1,5 +1,5 @@
 import type { Charge } from '#libs/kernel';
-import type { Grant } from './grant';
+import type { Grant } from './application';
 
 /** The token endpoint's buckets. */
 export abstract class TokenRequestLimiter {

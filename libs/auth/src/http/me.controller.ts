@@ -8,7 +8,7 @@ import { ApiSuccess, ApiAnyTokenProblems } from '#libs/platform/openapi';
 import { TokenBuckets, bucketSizeOf, clearRateLimitHeaders, limitOf } from '#libs/platform/throttling';
 import type { Response } from 'express';
 import { TokenInvalid } from '../domain/authentication-errors';
-import type { Grant } from '../domain/grant';
+import type { Grant } from '../domain/application';
 import { GrantRepository } from '../domain/grant-repository.port';
 import { challengeOf } from './bearer-challenge';
 import { type LimitsDto, ME_EXAMPLES, MeDto } from './me.dto';

@@ -6,8 +6,7 @@ import { clearRateLimitHeaders, setRateLimitHeaders } from '#libs/platform/throt
 import type { Request, Response } from 'express';
 import { FormInvalid } from '../domain/token-request-errors';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
-import { withOAuthMembers } from './token-problem';
-import { TokenRequestOutcomes } from './token-request-outcomes';
+import { TokenRequestOutcomes, withOAuthMembers } from './token-problem';
 import { usesBasic } from './token-request';
 
 /** Sends errors of the token endpoint as problems with RFC 6749's members, which stock OAuth clients read. */

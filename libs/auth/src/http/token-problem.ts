@@ -1,4 +1,5 @@
 import { type ErrorCode } from '#libs/kernel';
+import { Tally } from '#libs/platform/observability';
 import { type Problem, problemExample } from '#libs/platform/problems';
 
 /** RFC 6749's or RFC 8707's code for a problem code that neither defines. */
@@ -38,6 +39,13 @@ export const TOKEN_PROBLEMS: readonly ErrorCode[] = [
   'internal_error',
   'service_unavailable',
 ];
+
+/** Outcomes of token requests: a token, or one of the endpoint's problems. */
+export class TokenRequestOutcomes extends Tally<string> {
+  constructor() {
+    super(['issued', ...TOKEN_PROBLEMS]);
+  }
+}
 
 export const tokenExampleName = (code: ErrorCode): string => `issueToken.${code}`;
 

@@ -13,7 +13,7 @@ import { ApiTokenProblems } from './api-token-problems.decorator';
 import { ReadFormInterceptor } from './read-form.interceptor';
 import { TokenProblemFilter } from './token-problem.filter';
 import { TOKEN_REQUEST_EXAMPLES, TokenRequestDto } from './token-request.dto';
-import { TokenRequestOutcomes } from './token-request-outcomes';
+import { TokenRequestOutcomes } from './token-problem';
 import { toTokenRequest } from './token-request';
 
 @ApiTags('Authentication')

@@ -7,8 +7,7 @@ import { type Settings } from '#libs/platform/config';
 import { JwtService } from '@nestjs/jwt';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import { TokenInvalid } from '../domain/authentication-errors';
-import { AccessTokenSignerJwt } from './access-token-signer.jwt';
-import { SigningKeys } from './signing-keys';
+import { AccessTokenSignerJwt, SigningKeys } from './access-token-signer.jwt';
 
 const OLD = '20251231T000000000Z-00000001';
 const NEW = '20251231T000000000Z-00000002';

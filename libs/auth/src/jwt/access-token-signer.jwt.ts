@@ -3,15 +3,28 @@ import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { Clock, applicationId, isUuid, workspaceId } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
-import type { AccessTokenClaims } from '../domain/access-token';
-import { AccessTokenSigner } from '../domain/access-token-signer.port';
+import { PemKeys, TOKEN_KEYS } from '#libs/platform/keys';
+import { type AccessTokenClaims, AccessTokenSigner } from '../domain/access-token-signer.port';
 import { TokenExpired, TokenInvalid } from '../domain/authentication-errors';
-import { SigningKeys } from './signing-keys';
 
 /** The `typ` of an access token (RFC 9068, 2.1). It excludes other kinds of JWT. */
 const TOKEN_TYPE = 'at+jwt';
 const LEEWAY_SECONDS = 5;
 const REMEMBERED_TOKENS = 10_000;
+
+/** The keys that sign access tokens. */
+export class SigningKeys extends PemKeys {
+  constructor(directory: string, clock: Clock) {
+    super(TOKEN_KEYS, directory, clock);
+  }
+
+  /** Returns the key that signs new tokens. */
+  current(): { readonly kid: string; readonly privateKey: KeyObject } {
+    const key = this.inUse();
+    if (!key) throw new Error('There is no signing key.');
+    return { kid: key.kid, privateKey: key.material.privateKey };
+  }
+}
 
 /** Claims with a verified signature, and the key that verified it. */
 interface Verified {

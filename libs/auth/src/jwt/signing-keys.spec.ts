@@ -6,7 +6,7 @@ import { TOKEN_KEYS, listKeys, removeKey, rotateKey } from '#libs/platform/keys'
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import { makeFifo } from '../../../../test/support/fifo';
 import { putKey } from '../../../../test/support/put-key';
-import { SigningKeys } from './signing-keys';
+import { SigningKeys } from './access-token-signer.jwt';
 
 const pemOf = (modulusLength: number) =>
   generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;

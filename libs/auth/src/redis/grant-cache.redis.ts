@@ -12,17 +12,44 @@ import {
 import { type ChargeReply, bucketField, bucketSizeOf, chargeOf, clientKey, limitOf } from '#libs/platform/throttling';
 import { type RedisClient } from '#libs/platform/redis';
 import { type Settings } from '#libs/platform/config';
-import type { Grant } from '../domain/grant';
+import type { Grant } from '../domain/application';
 import { type CachedGrant, GrantCache } from '../domain/grant-cache.port';
 import { CHECK_GRANT_AND_CHARGE, GRANT_FIELDS, READ_NEWEST, STORE_GRANT } from './grant-scripts';
-import { NEWEST_AFTER_WRITE_MS, RecentWrites } from './recent-writes';
 
 /** Lifetime of a cached grant, counted from before Postgres was asked. */
 const LEASE_MS = 2_000;
 /** Allowed difference between Redis' clock and ours when waiting for a lease to expire. */
 const MARGIN_MS = 100;
+/**
+ * A client reads from the primary for this long after its write was accepted: ten seconds for the body to arrive, five
+ * for the write, and ten to spare.
+ */
+const NEWEST_AFTER_WRITE_MS = 25_000;
 
 type CheckReply = readonly [kind: string, freshness?: Freshness, text?: string, charge?: ChargeReply];
+
+/** Remembers clients that wrote recently, for a single instance without Redis. */
+class RecentWrites {
+  /** When each client may read from standbys again, oldest entry first. */
+  private readonly newestUntil = new Map<string, number>();
+
+  /** Also records a write. */
+  freshnessOf(clientId: string, rateClass: RateClass): Freshness {
+    const now = performance.now();
+    if (rateClass === 'write') this.note(clientId);
+    return (this.newestUntil.get(clientId) ?? -Infinity) >= now ? 'newest' : 'recent';
+  }
+
+  note(clientId: string): void {
+    const now = performance.now();
+    this.newestUntil.delete(clientId);
+    this.newestUntil.set(clientId, now + NEWEST_AFTER_WRITE_MS);
+    for (const [oldest, until] of this.newestUntil) {
+      if (until >= now) break;
+      this.newestUntil.delete(oldest);
+    }
+  }
+}
 
 /**
  * One hash in Redis holds a client's grant and buckets, so that one script and one round trip serve both.

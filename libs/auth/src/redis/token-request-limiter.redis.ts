@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Charge } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
-import type { Grant } from '../domain/grant';
+import type { Grant } from '../domain/application';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
 /** A source may fail with this many client ids before all of its failures are refused. */

@@ -1,6 +1,6 @@
 import { type TextRow } from '#libs/platform/database';
 import { RATE_CLASSES, type RateLimits, applicationId, parseRateLimit, workspaceId } from '#libs/kernel';
-import type { Grant } from '../domain/grant';
+import type { Grant } from '../domain/application';
 
 /** In the order in which {@link toGrant} reads them. */
 export const GRANT_COLUMNS = [

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import { KeyQueue } from '#libs/platform/idempotency';
-import type { ApplicationInWorkspace } from '../domain/application';
+import type { ApplicationInWorkspace, Grant } from '../domain/application';
 import type { ClientKey, StoredClientKey } from '../domain/client-assertion';
-import type { Grant } from '../domain/grant';
 import { GrantRepository, type GrantWithKeys, type VerifiedAssertion } from '../domain/grant-repository.port';
 import type { Trust } from '../domain/trusted-issuer';
 import {
