@@ -30,7 +30,7 @@ export class AuditController {
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
     await sendList(request, response, 'audit', { title: 'Audit', actions: ACTIONS }, async () => {
-      const query = await listQuery(AuditEventQueryDto, request, response);
+      const query = await listQuery(AuditEventQueryDto, request, response, cursorAlone);
       return query && this.read(workspaceId, query, request, response);
     });
   }
@@ -75,7 +75,7 @@ export class AuditController {
     const nameOf = await this.names.of(workspaceId, assets);
     return {
       ...{ checkpoint, waiting, since: from.kind === 'since' ? from.since : null },
-      download: downloadAddress(request),
+      download: downloadAddress(request, texts),
       next: nextPage(request, page.hasMore ? envelope.resumeCursor : null),
       // The newest first: whoever looks wants to know what happened lately.
       events: [...page.changes].reverse().map((event) => ({
@@ -90,6 +90,12 @@ export class AuditController {
       })),
     };
   }
+}
+
+/** A cursor is later than the first day, which stays in the address for the form and the download. */
+function cursorAlone(sent: Record<string, unknown>): Record<string, unknown> {
+  const { since: _since, ...others } = sent;
+  return 'pageCursor' in sent ? others : sent;
 }
 
 const isOfOwner = ({ field }: { readonly field: string }): boolean => field === 'ownerId';

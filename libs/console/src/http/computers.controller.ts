@@ -38,7 +38,7 @@ export class ComputersController {
       const found = await this.computers.list(newestOf(workspaceId), filters, page, 'owner');
       const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
       return {
-        ...{ totalCount, typed: texts, next: nextPage(request, endCursor), download: downloadAddress(request) },
+        ...{ totalCount, typed: texts, next: nextPage(request, endCursor), download: downloadAddress(request, texts) },
         computers: found.items.map((computer) => ({ ...computer, checks: checksOf(computer) })),
       };
     });

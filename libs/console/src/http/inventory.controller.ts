@@ -168,7 +168,7 @@ export class InventoryController {
       const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
       return {
         ...{ assets: found.items, totalCount, typed: texts },
-        ...{ next: nextPage(request, endCursor), download: downloadAddress(request) },
+        ...{ next: nextPage(request, endCursor), download: downloadAddress(request, texts) },
       };
     };
     await sendList(request, response, 'inventory', content, read, refused ? 400 : 200);

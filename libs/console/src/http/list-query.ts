@@ -61,16 +61,14 @@ export async function sendList(
 /** The address of the next page. Null on the last one. */
 export function nextPage(request: Request, cursor: string | null): string | null {
   if (cursor === null) return null;
-  const kept = Object.entries(request.query as Record<string, string>).filter(([name]) => name !== 'since');
-  return listOf(request) + textOf([...kept.filter(([name]) => name !== 'pageCursor'), ['pageCursor', cursor]]);
+  const next = { ...(request.query as Record<string, string>), pageCursor: cursor };
+  return listOf(request) + textOf(Object.entries(next));
 }
 
-/** The address of the list as a file, as filtered. */
-export function downloadAddress(request: Request): string {
-  const filters = Object.entries(request.query as Record<string, string>).filter(
-    ([name]) => !['pageCursor', 'pageSize'].includes(name),
-  );
-  return `${listOf(request)}/download${textOf(filters)}`;
+/** The address of the list as a file, from the first day on, by the filters that apply: those sent, or the cursor's. */
+export function downloadAddress(request: Request, filters: Readonly<Record<string, string>>): string {
+  const { since } = request.query as Record<string, string>;
+  return `${listOf(request)}/download${textOf(Object.entries({ ...(since && { since }), ...filters }))}`;
 }
 
 /** The query of the list, to come back to it. */

@@ -1,0 +1,54 @@
+import { arrangeEveryResource } from '../contract/every-resource';
+import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { type TestApp, startAppOn } from '../support/start-app';
+import { createTestDatabase } from '../support/test-database';
+
+const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+const numbersIn = (text: string) => [...text.matchAll(/No. (\d+)</g)].map(([, sequence]) => Number(sequence));
+
+describe('The audit in the console', () => {
+  let console: TestConsole;
+  let api: TestApp;
+  let viewer: ConsoleBrowser;
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    console = await startConsole({}, database);
+    api = await startAppOn(database);
+    const { id, slug } = await console.aWorkspace();
+    await arrangeEveryResource(api, id);
+    viewer = await console.signIn(slug, 'viewer');
+  });
+  afterAll(async () => {
+    await api.stop();
+    await console.stop();
+    await console.database.drop();
+  });
+
+  it('takes days as people write them, the last one included', async () => {
+    // The update may be of the day before.
+    const path = `/audit?since=${dayBefore(1)}&until=${dayBefore(0)}`;
+    const [before, after] = [await viewer.get(path), await viewer.get('/audit?until=2020-01-01')];
+
+    expect(before.text).toContain('<td data-label="Action">asset.updated</td>');
+    expect(before.text).toContain(`name="until" type="date" value="${dayBefore(0)}"`);
+    expect([after.status, after.text.includes('No event matches')]).toEqual([200, true]);
+  });
+
+  it('keeps the first and the last day on every page, also for the download', async () => {
+    const days = { since: dayBefore(1), until: dayBefore(0) };
+    const all = `/audit?since=${days.since}&until=${days.until}`;
+    const seen = new Set<number>();
+    let path: string | undefined = `${all}&pageSize=1`;
+    while (path !== undefined) {
+      const { status, text } = await viewer.get(path);
+      expect(status).toBe(200);
+      for (const [name, day] of Object.entries(days)) expect(text).toContain(`name="${name}" type="date" value="${day}"`);
+      expect(text).toContain(`/audit/download?since=${days.since}&amp;until=`);
+      for (const sequence of numbersIn(text)) seen.add(sequence);
+      path = /href="([^"]*pageCursor[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+
+    expect([...seen].sort()).toEqual(numbersIn((await viewer.get(all)).text).sort());
+    expect(seen.size).toBeGreaterThan(2);
+  });
+});
