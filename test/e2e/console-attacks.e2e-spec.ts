@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type IncomingMessage, get } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
 import { freePort } from '../support/free-port';
 
@@ -188,22 +189,34 @@ describe('An attacker of the console', () => {
       const port = await freePort();
       const origin = 'https://console.example.com';
       const secure = await startConsole({ CONSOLE_PORT: String(port), CONSOLE_URL: origin }, console.database);
-      const at = (headers: Record<string, string> = {}) =>
-        new Promise<IncomingMessage>((resolve, reject) => {
-          const asked = { port, path: '/', headers: { Host: 'console.example.com', ...headers } };
-          get(asked, (response) => resolve(response.resume())).on('error', reject);
+      const send = (path: string, headers: Record<string, string>, form?: string) =>
+        new Promise<IncomingMessage & { page: string }>((resolve, reject) => {
+          const asked = { port, path, method: form === undefined ? 'GET' : 'POST' };
+          const sent = request({ ...asked, headers: { Host: 'console.example.com', ...headers } }, (response) => {
+            void text(response).then((page) => resolve(Object.assign(response, { page })), reject);
+          });
+          sent.on('error', reject).end(form);
         });
       try {
-        const [first, plain, own] = [
-          await at(),
-          await at({ Cookie: 'console_session=x' }),
-          await at({ Cookie: '__Host-console_session=x' }),
+        const person = ['--workspace', ours.slug, '--email', 'secure@example.com'];
+        await secure.admin('people', 'add', ...person, '--name', 'X', '--role', 'viewer');
+        const { url } = await secure.admin('console', 'link', ...person);
+        const link = (url as string).slice(origin.length);
+        const { headers, page } = await send(link, {});
+        const form = `csrf=${/name="csrf" value="([^"]*)"/.exec(page)?.[1] ?? ''}`;
+        const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+        const signedIn = await send(link, { ...type, Origin: origin }, form);
+        const [cookie = ''] = signedIn.headers['set-cookie'] ?? [];
+        const [, value = ''] = /=([^;]*)/.exec(cookie) ?? [];
+        const [plain, own] = [
+          await send('/', { Cookie: `console_session=${value}` }),
+          await send('/', { Cookie: `__Host-console_session=${value}` }),
         ];
-        expect(first.headers['strict-transport-security']).toBe('max-age=31536000');
-        expect(plain.headers['set-cookie']).toBeUndefined();
-        expect(own.headers['set-cookie']?.[0]).toMatch(
-          /^__Host-console_session=; Path=\/;.* HttpOnly; Secure; SameSite=Lax$/,
-        );
+
+        expect(headers['strict-transport-security']).toBe('max-age=31536000');
+        expect(cookie).toMatch(/^__Host-console_session=[\w.-]+; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+        expect([plain.statusCode, own.statusCode]).toEqual([303, 200]);
       } finally {
         await secure.stop();
       }

@@ -26,6 +26,17 @@ describe('The switch of workspaces', () => {
     expect(items).toEqual([expect.objectContaining({ signedInAt: expect.any(String) as string })]);
   });
 
+  it('keeps the person signed in while a request with the cookie from before is answered', async () => {
+    const { browser, theirs } = await somebodyOfTwo();
+    const late = console.browser();
+    late.cookies = { ...browser.cookies };
+    await browser.submit('/workspaces', '/workspaces', { to: theirs.id });
+
+    const { status, headers } = await late.get('/');
+
+    expect([status, headers.get('location'), headers.getSetCookie()]).toEqual([303, '/sign-in', []]);
+  });
+
   it('leads on when its form is sent twice at once', async () => {
     const { browser, theirs } = await somebodyOfTwo();
     const form = { ...(await browser.get('/workspaces')).fields('/workspaces'), to: theirs.id };

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { type Role } from '../domain/person';
 import { mayAct } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
@@ -28,10 +28,8 @@ export class ConsoleGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const cookie = this.cookies.read(request, 'session');
     const signedIn = cookie === null ? null : await this.sessions.find(cookie);
-    if (!signedIn) {
-      if (cookie !== null) this.cookies.clear(context.switchToHttp().getResponse<Response>(), 'session');
-      throw new SignInNeeded();
-    }
+    // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
+    if (!signedIn) throw new SignInNeeded();
     request.signedIn = signedIn;
     if (!mayAct(signedIn.role, needed)) {
       throw new ForbiddenException('Only administrators of the workspace may do this.');
