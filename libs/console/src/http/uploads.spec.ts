@@ -62,8 +62,9 @@ describe('Uploads', () => {
     expect(upload.progress?.read).toBe(1_000_001);
   });
 
-  it('removes a file that waits for an hour, and none that is under way', async () => {
+  it('removes a file an hour after its last run, and none that is under way', async () => {
     const [waiting, running] = [await begin(1), await begin(2)];
+    clock.advance(3_600_000);
     imports[0]?.end(REPORT);
     await settle();
 

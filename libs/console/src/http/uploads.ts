@@ -33,6 +33,8 @@ export interface Upload {
   readonly path: string;
   readonly options: UploadOptions;
   readonly uploadedAt: number;
+  /** When the dry run ended, or the import. */
+  endedAt: number;
   /** Null until somebody imports it. */
   importedBy: string | null;
   state: 'trying' | 'tried' | 'importing' | 'imported' | 'refused';
@@ -80,8 +82,9 @@ export class Uploads implements OnModuleDestroy {
       throw new ConflictException('An import of this workspace is under way. Wait for its end.');
     }
     if (before) this.remove(before);
+    const now = this.clock.now();
     const started: Upload = {
-      ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, uploadedAt: this.clock.now() },
+      ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, uploadedAt: now, endedAt: now },
       ...{ importedBy: null, state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
     };
     this.uploads.set(workspaceId, started);
@@ -102,10 +105,10 @@ export class Uploads implements OnModuleDestroy {
     this.remove(upload);
   }
 
-  /** Removes files after an hour. What is under way stays until its end. */
+  /** Removes files an hour after the end of their last run, and nothing that is under way. */
   expire(): void {
     for (const upload of this.uploads.values()) {
-      if (!isUnderWay(upload) && this.clock.now() - upload.uploadedAt >= KEPT_MS) this.remove(upload);
+      if (!isUnderWay(upload) && this.clock.now() - upload.endedAt >= KEPT_MS) this.remove(upload);
     }
   }
 
@@ -159,6 +162,7 @@ export class Uploads implements OnModuleDestroy {
       upload.state = error instanceof ImportAlreadyRunning && !dryRun ? 'tried' : 'refused';
       upload.reason = this.told(error, upload);
     } finally {
+      upload.endedAt = this.clock.now();
       failed.close();
       upload.failedKept = failed.kept;
       if (upload.state !== 'tried') this.files.removeInput(path);
