@@ -50,8 +50,8 @@ describe('The console in a browser', () => {
   });
 
   /** Signs in as a person does: opens the link, and presses the button. */
-  const signIn = async (context: BrowserContext) => {
-    const { url } = await console.admin('console', 'link', '--workspace', slug, '--email', 'ada@example.com');
+  const signIn = async (context: BrowserContext, email = 'ada@example.com') => {
+    const { url } = await console.admin('console', 'link', '--workspace', slug, '--email', email);
     const page = await context.newPage();
     await page.goto(url as string);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -100,6 +100,24 @@ describe('The console in a browser', () => {
     expect(await widthOverflow(page)).toBe(0);
     expect(complaints).toEqual([]);
     await context.close();
+  });
+
+  it('fits names, addresses and descriptions without a break', async () => {
+    const [word, email] = ['a'.repeat(60), `${'a'.repeat(48)}@example.com`];
+    await console.admin('people', 'add', '--workspace', slug, '--email', email, '--name', word, '--role', 'admin');
+    const { id: ownerId } = await api.arrange.anEmployee(workspaceId, word, email);
+    const long = { type: 'COMPUTER', name: word, description: word.repeat(10), ownerId } as const;
+    const { id } = await api.arrange.anAsset(workspaceId, long);
+
+    for (const width of [1280, 400]) {
+      const context = await browser.newContext({ viewport: { width, height: 900 } });
+      const page = await signIn(context, email);
+      for (const path of ['/', '/inventory', `/inventory/${id}`, `/computers/${id}`, '/people']) {
+        await page.goto(`${console.origin}${path}`);
+        expect([width, path, await widthOverflow(page)]).toEqual([width, path, 0]);
+      }
+      await context.close();
+    }
   });
 
   it.each([true, false])('makes credentials by the page alone (scripts: %s)', async (javaScriptEnabled) => {

@@ -29,13 +29,13 @@ header nav a { padding: 0.3rem 0.6rem; border-radius: 4px; color: inherit; text-
 header nav a:hover { text-decoration: underline; }
 header nav a[aria-current] { background: var(--mark); font-weight: 600; }
 header form { margin: 0; }
-header .who { color: var(--soft); font-size: 0.875rem; }
+header .who { min-width: 0; color: var(--soft); font-size: 0.875rem; }
 main { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
 main.narrow { max-width: 34rem; }
 h1 { margin: 0.5rem 0 1rem; font-size: 1.75rem; line-height: 1.2; }
 h2 { margin: 2.25rem 0 0.75rem; font-size: 1.25rem; line-height: 1.3; }
 .soft { color: var(--soft); }
-.table { overflow-x: auto; }
+.table { position: relative; overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
 caption { padding: 0.25rem 0; color: var(--soft); text-align: left; }
 th, td { padding: 0.45rem 1rem 0.45rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
@@ -44,7 +44,7 @@ th[scope='row'] { white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; }
 dt { color: var(--soft); }
-dd { margin: 0; }
+dd { min-width: 0; margin: 0; }
 form.fields { max-width: 34rem; }
 form.fields + form.fields { margin-top: 1.75rem; }
 .field { margin: 0 0 1rem; }
