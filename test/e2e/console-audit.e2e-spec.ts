@@ -42,7 +42,8 @@ describe('The audit in the console', () => {
     while (path !== undefined) {
       const { status, text } = await viewer.get(path);
       expect(status).toBe(200);
-      for (const [name, day] of Object.entries(days)) expect(text).toContain(`name="${name}" type="date" value="${day}"`);
+      for (const [name, day] of Object.entries(days))
+        expect(text).toContain(`name="${name}" type="date" value="${day}"`);
       expect(text).toContain(`/audit/download?since=${days.since}&amp;until=`);
       for (const sequence of numbersIn(text)) seen.add(sequence);
       path = /href="([^"]*pageCursor[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
@@ -50,5 +51,20 @@ describe('The audit in the console', () => {
 
     expect([...seen].sort()).toEqual(numbersIn((await viewer.get(all)).text).sort());
     expect(seen.size).toBeGreaterThan(2);
+  });
+
+  it('shows the seven days before the last day, without a first day', async () => {
+    const { id, slug } = await console.aWorkspace();
+    await arrangeEveryResource(api, id);
+    const age = "UPDATE audit_checkpoint SET recorded_at = recorded_at - interval '30 days' WHERE workspace_id = $1";
+    await console.database.admin.query(age, [id]);
+    const browser = await console.signIn(slug, 'viewer');
+    const shown = async (query: string) =>
+      numbersIn((await browser.get(`/audit?action=asset.updated${query}`)).text).length;
+
+    const pages = [await shown(''), await shown(`&until=${dayBefore(0)}`), await shown(`&until=${dayBefore(28)}`)];
+
+    expect(pages).toEqual([0, 0, await shown(`&since=${dayBefore(31)}`)]);
+    expect(pages[2]).toBeGreaterThan(2);
   });
 });

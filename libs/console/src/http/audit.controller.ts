@@ -11,7 +11,7 @@ import { Names } from './names';
 
 const RESOURCE = 'audit-events';
 const PAGE_SIZE = 100;
-/** Without a time, the page begins so many days ago. */
+/** Without a first day, the page begins so many days before its end. */
 const DAYS = 7;
 const DAY_MS = 86_400_000;
 
@@ -54,7 +54,9 @@ export class AuditController {
 
   private async read(workspaceId: WorkspaceId, query: AuditEventQueryDto, request: Request, response: Response) {
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
-    const since = new Date(this.clock.now() - DAYS * DAY_MS);
+    const now = this.clock.now();
+    const end = Math.min(filters.until?.getTime() ?? now, now);
+    const since = new Date(end - DAYS * DAY_MS);
     const from = start.kind === 'beginning' ? ({ kind: 'since', since } as const) : start;
     const pageSize = query.pageSize === undefined ? PAGE_SIZE : size;
     const [page, checkpoint, waiting] = await Promise.all([
