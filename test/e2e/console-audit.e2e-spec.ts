@@ -53,6 +53,12 @@ describe('The audit in the console', () => {
     expect(seen.size).toBeGreaterThan(2);
   });
 
+  it('takes the last day that there is', async () => {
+    const { status, text } = await viewer.get('/audit?action=asset.updated&until=9999-12-31');
+
+    expect([status, numbersIn(text).length]).toEqual([200, 4]);
+  });
+
   it('shows the seven days before the last day, without a first day', async () => {
     const { id, slug } = await console.aWorkspace();
     await arrangeEveryResource(api, id);

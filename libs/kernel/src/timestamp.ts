@@ -2,7 +2,7 @@
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 const FRACTION_OF_MILLISECOND = /\.\d{3}0*[1-9]/;
 /** Postgres does not read the next year as `toISOString` writes it. */
-const LAST_MILLISECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+export const LAST_MILLISECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 /** Every month has as many. */
 const DAYS_OF_ANY_MONTH = 28;
 

@@ -1,4 +1,4 @@
-import { DomainError, ValidationFailed, parseTimestamp } from '#libs/kernel';
+import { DomainError, LAST_MILLISECOND, ValidationFailed, parseTimestamp } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
@@ -79,7 +79,8 @@ function momentsOf(sent: Record<string, unknown>): Record<string, unknown> {
   const moments = { ...sent };
   for (const [name, daysLater] of Object.entries(DAYS)) {
     const begin = parseTimestamp(`${String(sent[name])}T00:00:00Z`);
-    if (begin) moments[name] = new Date(begin.getTime() + daysLater * DAY_MS).toISOString();
+    if (!begin) continue;
+    moments[name] = new Date(Math.min(begin.getTime() + daysLater * DAY_MS, LAST_MILLISECOND)).toISOString();
   }
   return moments;
 }
