@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
@@ -68,6 +69,18 @@ describe('The applications of the console', () => {
     expect([second.status, second.headers.get('location')]).toEqual([303, `/applications/${clientId}`]);
     expect(second.text).not.toContain('cs_');
     expect((await admin.get('/applications')).text.match(/>Twice</g)).toHaveLength(1);
+  });
+
+  it('shows the secret of an application although its form cannot be marked as sent', async () => {
+    const fields = (await admin.get('/applications')).fields('/applications');
+    const lost = jest.spyOn(console.app.get(Sessions), 'tellMade').mockRejectedValueOnce(new Error('no connection'));
+    const send = () => admin.post('/applications', { ...fields, name: 'Unmarked', scopes: 'inventory:read' });
+
+    const [first, second] = [await send(), await send()];
+    lost.mockRestore();
+
+    expect([first.status, (await tokenOf(secretOf(first))).status]).toEqual([200, 200]);
+    expect([second.status, second.headers.get('location')]).toEqual([303, '/applications']);
   });
 
   it('makes one application of two sends at once', async () => {

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  Get,
+  Logger,
+  NotFoundException,
+  Param,
+  Post,
+  Res,
+} from '@nestjs/common';
 import { type Application, Applications, ClientKeys, LimitRaised, Trusts, readClientKeys } from '#libs/auth/operators';
 import { RATE_CLASSES, formatRateLimit, isUuid } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
@@ -28,6 +38,8 @@ const CLIENT_ID = /^[\w-]{1,64}$/;
 @Controller('applications')
 @Access('admin')
 export class ApplicationsController {
+  private readonly logger = new Logger('Applications');
+
   constructor(
     private readonly applications: Applications,
     private readonly keys: ClientKeys,
@@ -53,7 +65,10 @@ export class ApplicationsController {
       ? { application: await applications.createWithoutSecret(...wanted), clientSecret: null }
       : await applications.create(...wanted);
     const { application, clientSecret } = created;
-    await this.sessions.tellMade(me, body['once'] as string, application.clientId);
+    await this.sessions.tellMade(me, body['once'] as string, application.clientId).catch((error: unknown) => {
+      // The application is made, and nothing shows its secret later. A second send leads to the list.
+      this.logger.error({ message: 'form of an application not marked', clientId: application.clientId, error });
+    });
     if (clientSecret === null) this.lead(response, application.clientId);
     else this.showSecret(response, 'Application created', { application, clientSecret });
   }
