@@ -259,8 +259,8 @@ describe('An upload to the console', () => {
     expect(files().filter((file) => file.endsWith('.gz'))).toEqual([]);
   });
 
-  it('keeps nothing of an upload that is broken off', async () => {
-    const before = files();
+  /** Begins to send a file, and ends it never. */
+  const sendHalf = async () => {
     const address = addressIn(await admin.get('/imports/new'));
     const type = 'multipart/form-data; boundary=b';
     const cookie = Object.entries(admin.cookies)
@@ -272,11 +272,34 @@ describe('An upload to the console', () => {
     sending.on('error', () => undefined);
     sending.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="half"\r\n\r\n${'x'.repeat(100_000)}`);
     while (!files().some((file) => file.endsWith('half'))) await delay(20);
+    return sending;
+  };
+
+  it('keeps nothing of an upload that is broken off', async () => {
+    const before = files();
+    const sending = await sendHalf();
 
     sending.destroy();
 
     while (files().length > before.length) await delay(20);
     expect(console.logLines.filter(({ message }) => message === 'request failed')).toEqual([]);
+  });
+
+  it('is received beside those of other workspaces, and beside none of its own', async () => {
+    const other = await console.signIn(theirs.slug, 'admin');
+    const sending = await sendHalf();
+    const stored = files();
+
+    const second = await send(record('h'));
+    const left = files();
+    const { path } = await tried(record('h'), {}, other);
+
+    sending.destroy();
+    expect([second.status, second.text.includes('Another file of this workspace is on its way.')]).toEqual([409, true]);
+    expect(left).toEqual(stored);
+    await other.submit(path, `${path}/discard`);
+    while (files().some((file) => file.endsWith('half'))) await delay(20);
+    expect((await tried(record('h'))).page.status).toBe(200);
   });
 
   it('makes one import of two sends, and one of a workspace at a time', async () => {

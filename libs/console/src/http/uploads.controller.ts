@@ -7,6 +7,7 @@ import {
   Post,
   Res,
   UploadedFile,
+  UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
 import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
@@ -17,6 +18,7 @@ import type { SignedIn } from '../domain/signed-in';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Me } from './access.decorator';
 import { isBy } from './names';
+import { OneUploadGuard } from './one-upload.guard';
 import { sendPage } from './page';
 import { type ReadForm, type Refused, type Typed, readFields } from './read-fields';
 import { UploadDto } from './upload.dto';
@@ -53,6 +55,7 @@ export class UploadsController {
   }
 
   @Post()
+  @UseGuards(OneUploadGuard)
   @UseInterceptors(FileInterceptor('file'))
   async upload(
     @Me() me: SignedIn,
