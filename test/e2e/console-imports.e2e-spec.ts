@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
+import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -180,6 +180,19 @@ describe('An upload to the console', () => {
     expect(download.headers.get('cache-control')).toBe('no-store');
     expect(JSON.parse(download.text)).toMatchObject({ line: 2, text: `{"externalId": "d", "name": "${XSS}"` });
     expect((await tried(download.text)).page.text).toContain('<dt>Failed</dt><dd>1</dd>');
+  });
+
+  it('gives failed records from below a directory whose name begins with a dot', async () => {
+    const hidden = jest.spyOn(os, 'tmpdir').mockReturnValue(mkdtempSync(join(tmpdir(), '.uploads-')));
+    const other = await startConsole({}, console.database);
+    hidden.mockRestore();
+    const browser = await other.signIn(ours.slug, 'admin');
+
+    const { path } = await tried('{}\n', {}, browser);
+    const { status, text } = await browser.get(`${path}/failed-records`);
+    await other.stop();
+
+    expect([status, text.includes('"line":1')]).toEqual([200, true]);
   });
 
   it('shows the name of the file and its error lines as text', async () => {

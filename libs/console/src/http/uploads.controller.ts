@@ -122,7 +122,9 @@ export class UploadsController {
     if (!upload) return;
     if (upload.failedKept === 0) throw new NotFoundException();
     response.attachment('failed-records.ndjson').type('application/x-ndjson');
-    response.sendFile(this.files.failedRecordsOf(upload.path), { cacheControl: false, lastModified: false });
+    const path = this.files.failedRecordsOf(upload.path);
+    // The directory of temporary files may have a dot in its path.
+    response.sendFile(path, { cacheControl: false, lastModified: false, dotfiles: 'allow' });
   }
 
   /** Another instance may have it. */
