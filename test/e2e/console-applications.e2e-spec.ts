@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { Trusts } from '#libs/auth/operators';
 import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startAppOn } from '../support/start-app';
@@ -264,6 +265,16 @@ describe('The applications of the console', () => {
     expect(higher.text).toContain('value="30/40"');
     expect(higher.text).toContain('Only an operator raises limits');
     expect((await admin.get(`/applications/${clientId}`)).text).toContain('In force: 10/40, own limit');
+  });
+
+  it('is not there when it goes while its page is made', async () => {
+    const { client_id: clientId } = await create();
+    const gone = jest.spyOn(Trusts.prototype, 'list').mockResolvedValueOnce(null);
+
+    const { status } = await admin.get(`/applications/${clientId}`);
+    gone.mockRestore();
+
+    expect(status).toBe(404);
   });
 
   it('shows errors beside their fields, and what was typed', async () => {

@@ -250,6 +250,8 @@ export class ApplicationsController {
   private async showOne(application: Application, response: Response, refused?: Refused): Promise<void> {
     const { workspaceId, clientId } = application;
     const trusts = await this.trusts.asPerson({ workspaceId, personId: '' }).list(clientId);
+    // It is gone meanwhile.
+    if (!trusts) throw new NotFoundException();
     const limits = RATE_CLASSES.map((rateClass) => ({
       rateClass,
       isOwn: application.limits[rateClass] !== undefined,
