@@ -218,6 +218,17 @@ describe('The console changes assets', () => {
       expect(await read(id)).toMatchObject({ ownerId: chosen, ownerSource: 'MANUAL' });
     });
 
+    it('keeps the owner when nobody is chosen', async () => {
+      const { id } = await api.arrange.anAsset(ours.id, { ownerId: employee.id });
+      const shown = await set(id, 'owner', 'grace');
+      const action = `/inventory/${id}/owner`;
+
+      const { status, text } = await admin.post(action, shown.fields(action));
+
+      expect([status, text.includes('id="owner-error"')]).toEqual([400, true]);
+      expect(await read(id)).toMatchObject({ ownerId: employee.id });
+    });
+
     it('takes a text as it is, and shows 20 matches at most', async () => {
       const { id } = await api.arrange.anAsset(ours.id);
       const names = async (text: string) => radios(await set(id, 'owner', text)).map(({ name }) => name);
@@ -317,7 +328,7 @@ describe('The console changes assets', () => {
       const statuses = [
         (await viewer.post(`/inventory/${id}/${field}`, { ...ofViewer, [field]: 'x' })).status,
         (await stranger.post(`/inventory/${id}/${field}`, { ...ofStranger, description: 'x' })).status,
-        (await admin.post(`/inventory/${employee.id}/${field}`, { ...own, description: 'x' })).status,
+        (await admin.post(`/inventory/${employee.id}/${field}`, { ...own, [field]: '' })).status,
         (await admin.get(`/inventory/${id}/${field}`)).status,
       ];
       expect([field, statuses]).toEqual([field, [403, 404, 403, 404]]);

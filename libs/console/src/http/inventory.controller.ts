@@ -121,7 +121,12 @@ export class InventoryController {
     const wanted = FIELDS.find((one) => one === field);
     if (!wanted) throw new NotFoundException();
     const { fields, errors } = await readFields(AssetFieldsDto, body);
-    if (errors) return this.showOne(me, idOf(id), response, { errors, typed: body });
+    const refuse = (reasons: FieldErrors) => this.showOne(me, idOf(id), response, { errors: reasons, typed: body });
+    if (errors) return refuse(errors);
+    // An empty text takes the owner away. The page of several employees sends none.
+    if (wanted === 'owner' && body['owner'] === undefined && fields.ownerId === undefined) {
+      return refuse({ owner: 'Choose an employee.' });
+    }
     try {
       await this.changes.update(me, idOf(id), wanted, fields, request.context.requestId);
     } catch (error) {
@@ -130,7 +135,7 @@ export class InventoryController {
         return sendChoice(response, error, name, { action: `/inventory/${idOf(id)}/owner`, ids: [] });
       }
       if (!(error instanceof ValidationFailed)) throw error;
-      return this.showOne(me, idOf(id), response, { errors: { [wanted]: error.detail }, typed: body });
+      return refuse({ [wanted]: error.detail });
     }
     response.redirect(303, `/inventory/${id}`);
   }
