@@ -121,7 +121,7 @@ describe('The console in a browser', () => {
   });
 
   it.each([true, false])('makes credentials by the page alone (scripts: %s)', async (javaScriptEnabled) => {
-    const context = await browser.newContext({ javaScriptEnabled });
+    const context = await browser.newContext({ javaScriptEnabled, permissions: ['clipboard-write'] });
     const page = await signIn(context);
 
     await page.getByRole('link', { name: 'Applications' }).click();
@@ -133,6 +133,10 @@ describe('The console in a browser', () => {
     const secret = await page.locator('#client-secret').innerText();
     expect(secret).toMatch(/^cs_/);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(javaScriptEnabled ? 2 : 0);
+    if (javaScriptEnabled) {
+      await page.getByRole('button', { name: 'Copy client secret' }).click();
+      await page.getByRole('status').filter({ hasText: 'Copied client secret' }).waitFor();
+    }
     await page.getByRole('link', { name: 'To the application' }).click();
     await page.getByRole('heading', { name: 'SIEM' }).waitFor();
     // The browser kept no copy of the page with the secret.

@@ -38,10 +38,14 @@ const OVERLAPS = `<select ${attributes('overlap')}><option value="24h">for 24 ho
 const button = (action: string, label: string, look = 'plain'): string =>
   `<form method="post" action="/applications/<%= it.application.clientId %>/${action}"><%~ include('@fields', it) %><button class="${look}">${label}</button></form>`;
 
+/** A value with a button that copies it. */
+const copied = (id: string, value: string): string =>
+  `<code id="${id}"><%= ${value} %></code> <button class="plain" data-copy="${id}" hidden>Copy<span class="hidden"> ${id.replace('-', ' ')}</span></button>`;
+
 export const APPLICATION = `<% layout('@frame') %>
 <% const hasOld = it.application.credentials.some(({ id }) => id === 'previous'); %>
 <dl>
-<dt>Client id</dt><dd><code id="client-id"><%= it.application.clientId %></code> <button class="plain" data-copy="client-id" hidden>Copy</button></dd>
+<dt>Client id</dt><dd>${copied('client-id', 'it.application.clientId')}</dd>
 <dt>State</dt><dd><%= it.application.disabled ? 'disabled: every request is refused' : 'enabled' %></dd>
 <dt>Created</dt><dd><%= it.time(it.application.createdAt) %></dd>
 <dt>Last token</dt><dd><%= it.time(it.application.issuedAt) %></dd>
@@ -111,8 +115,8 @@ export const SECRET = `<% layout('@frame') %>
 <p class="notice">The secret is shown here once and never again. Copy it now into the store of your program.</p>
 <dl>
 <dt>Application</dt><dd><%= it.application.name %></dd>
-<dt>Client id</dt><dd><code id="client-id"><%= it.application.clientId %></code> <button class="plain" data-copy="client-id" hidden>Copy</button></dd>
-<dt>Client secret</dt><dd><code id="client-secret"><%= it.clientSecret %></code> <button class="plain" data-copy="client-secret" hidden>Copy</button></dd>
+<dt>Client id</dt><dd>${copied('client-id', 'it.application.clientId')}</dd>
+<dt>Client secret</dt><dd>${copied('client-secret', 'it.clientSecret')}</dd>
 <dt>Token endpoint</dt><dd><code><%= it.tokenUrl %></code></dd>
 </dl>
 <p><a href="/applications/<%= it.application.clientId %>">To the application</a></p>`;

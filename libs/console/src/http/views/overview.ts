@@ -31,7 +31,7 @@ export const OVERVIEW = `<% layout('@frame') %>
 ${trend('it.trends.owners', 'Assets with an owner')}
 <h2>Computers by check</h2>
 <div class="table"><table class="stacked">
-<thead><tr><th scope="col">Check</th><th scope="col" class="number">Passing</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Unknown</th><th scope="col">Passing</th></tr></thead>
+<thead><tr><th scope="col">Check</th><th scope="col" class="number">Passing</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Unknown</th><th scope="col">Share</th></tr></thead>
 <tbody>
 <% for (const one of it.checks) { %>
 <tr><td><%= one.label %></td>
