@@ -138,6 +138,17 @@ describe('Sign-in by OpenID Connect', () => {
     expect((await signIn('oid-2|entra@example.com|true')).last.status).toBe(403);
   });
 
+  it('adds nobody by a subject that no account has', async () => {
+    await add('boss@example.com', ours.slug, 'admin');
+    const { browser } = await signIn('boss|boss@example.com|true');
+
+    for (const subject of ['oid 1', 'oïd']) {
+      const fields = { name: 'X', email: 'x@example.com', role: 'viewer', subject };
+      const { status, text } = await browser.submit('/people', '/people', fields);
+      expect([status, text.includes('id="subject-error"')]).toEqual([400, true]);
+    }
+  });
+
   it('opens nothing for the same subject of another issuer, and no workspace by a switch', async () => {
     const former = await console.aWorkspace('Former');
     await add('twin@example.com', former.slug, 'admin', '--subject', 'twin');

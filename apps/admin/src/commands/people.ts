@@ -137,6 +137,7 @@ export function parseEmail(value: string): string {
   throw new InvalidArgumentError('An e-mail address has one @, no spaces and at most 254 characters.');
 }
 
+/** The rule of `isSubject` in libs/console. */
 function parseSubject(value: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(value)) return value;
   throw new InvalidArgumentError('A subject has 1 to 255 printable characters and no blanks.');

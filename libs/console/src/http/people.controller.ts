@@ -1,14 +1,14 @@
 import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
-import { LastAdministrator, NoSuchPerson, PersonThere, isEmail } from '../domain/person';
+import { LastAdministrator, NoSuchPerson, PersonThere, isEmail, isSubject } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
 import { Access, Me } from './access.decorator';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
-import { type Refused, type Typed, readFields } from './read-fields';
+import { type FieldErrors, type Refused, type Typed, readFields } from './read-fields';
 
 /** Who may use the console of the workspace. A change acts on the person's next request. */
 @Controller('people')
@@ -28,16 +28,19 @@ export class PeopleController {
   async add(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
     const { fields, errors } = await readFields(NewPersonDto, body);
     if (errors) return this.show(me, response, { errors, typed: body });
-    const refuse = (email: string) => this.show(me, response, { errors: { email }, typed: body });
-    if (!isEmail(fields.email)) return refuse('This is no e-mail address.');
+    const refuse = (reasons: FieldErrors) => this.show(me, response, { errors: reasons, typed: body });
     const { email, name, role, subject } = fields;
+    if (!isEmail(email)) return refuse({ email: 'This is no e-mail address.' });
+    if (subject !== undefined && !isSubject(subject)) {
+      return refuse({ subject: 'A subject has printable characters of ASCII and no blanks.' });
+    }
     const issuer = this.settings.console.oidc?.issuer;
     const account = subject !== undefined && issuer !== undefined ? { account: { issuer, subject } } : {};
     try {
       await this.people.asPerson(me.personId).add(me.workspaceId, { email, name, role, ...account });
     } catch (error) {
       if (!(error instanceof PersonThere)) throw error;
-      return refuse(error.message);
+      return refuse({ email: error.message });
     }
     response.redirect(303, '/people');
   }
