@@ -90,11 +90,12 @@ describe('The console changes assets', () => {
       await set(id, 'owner', 'nobody@example.com'),
       await set(id, 'owner', 'Nobody'),
       await set(id, 'tags', 'env\none\ntwo'),
+      await set(id, 'tags', '\u{10FFFF}'.repeat(20_000)),
       await set(id, 'classification', 'SECRET'),
       await set(id, 'description', 'x'.repeat(1001)),
     ];
 
-    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);
     expect(refused[0]?.text).toContain('value="nobody@example.com"');
     expect(refused[1]?.text).toContain('No employee has this in the name or e-mail address.');
     expect(refused[2]?.text).toContain('one is no tag key of the workspace. two is no tag key of the workspace.');

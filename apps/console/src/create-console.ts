@@ -10,8 +10,8 @@ import { secretFiles } from '../../features';
 import { ConsoleAppModule } from './console-app.module';
 import { firstSteps } from './first-steps';
 
-/** A form has a few fields, or up to a hundred ticked assets. */
-const MAX_FORM = '64kb';
+/** The longest field has 20,000 characters, each of up to 12 bytes in a form. */
+const MAX_FORM = '256kb';
 
 /** Creates the configured console, not yet listening. `main.ts` and every test use it. */
 export async function createConsole(settings: Settings, log: Logger): Promise<NestExpressApplication> {
