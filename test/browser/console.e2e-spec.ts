@@ -159,6 +159,8 @@ describe('The console in a browser', () => {
         await keepScreenshot(`console-${name}-${width}`, page);
         expect([name, await faultsOfAccess(page, ['critical', 'serious'])]).toEqual([name, []]);
         expect([name, await widthOverflow(page)]).toEqual([name, 0]);
+        const display = await page.evaluate("getComputedStyle(document.querySelector('td')).display");
+        expect([name, display]).toEqual([name, width === 400 ? 'block' : 'table-cell']);
       };
       const records = [
         { externalId: 'a', categoryKey: 'CUSTOM', name: 'Badge printer' },

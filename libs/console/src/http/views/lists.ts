@@ -196,8 +196,8 @@ export const IMPORTS = `<% layout('@frame') %>
 <% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;
 
 export const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>
-<div class="table"><table><thead><tr><th scope="col">Line</th><th scope="col">Reason</th></tr></thead><tbody>
-<% for (const { file, line, reason } of ${lines}) { %><tr><td><%= file ? file + ':' : '' %><%= line %></td><td><%= reason %></td></tr><% } %>
+<div class="table"><table class="stacked"><thead><tr><th scope="col">Line</th><th scope="col">Reason</th></tr></thead><tbody>
+<% for (const { file, line, reason } of ${lines}) { %><tr><td data-label="Line"><%= file ? file + ':' : '' %><%= line %></td><td data-label="Reason"><%= reason %></td></tr><% } %>
 </tbody></table></div><% } %>`;
 
 export const IMPORT = `<% layout('@frame') %>
