@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { workspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, poolOf } from '#libs/platform/database';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ConnectionPool } from '../../libs/platform/src/database/connections/connection-pool';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { databaseIsUnavailable } from '../../libs/platform/src/database/connections/database-fault';
@@ -84,6 +84,28 @@ describe('When connections to Postgres are lost,', () => {
       expect(await failure).toBe(true);
     }
     expect(await read(scope)).toBe(0);
+  });
+
+  it('no later write joins a transaction whose statement Postgres left without an answer', async () => {
+    const options = dataSourceOptions(
+      { url: testDatabase.databaseUrl, poolSize: 1, patience: 'request' },
+      () => undefined,
+    );
+    const silent = await new DataSource({
+      ...options,
+      extra: { query_timeout: 500 },
+    } as DataSourceOptions).initialize();
+    const [scope, other] = [aScope(), aScope()];
+    const one = new Database(silent);
+    await lock();
+    const unanswered = one.inTenant(scope, (manager) => manager.query(INSERT, [scope.workspaceId]));
+    await expect(unanswered).rejects.toThrow('Query read timeout');
+    await testDatabase.admin.query('ROLLBACK');
+
+    await one.run(other, [statement('insert', INSERT, other.workspaceId)]);
+
+    expect([await read(scope), await read(other)]).toEqual([0, 1]);
+    await silent.destroy();
   });
 
   it('a unit of work that has not sent its COMMIT is repeated once', async () => {

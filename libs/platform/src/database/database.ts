@@ -2,10 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DomainError, type Freshness, type WorkspaceId } from '#libs/kernel';
+import type { Client } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import { traceCall } from '../observability/tracing';
 import { ConnectionPool, type PoolUse, SHORTEST_TRY_MS } from './connections/connection-pool';
 import { poolOf } from './connections/data-source';
+import { queryTimedOut } from './connections/database-fault';
 import { type BoundStatement, type TextRow, bind, prepared } from './pipelined-statements';
 import type { StandbyUse } from './connections/standby';
 import type { Standbys } from './connections/standbys';
@@ -182,12 +184,7 @@ export class Database {
   async inTenant<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
     // It would need a second connection while the unit holds one. With all connections taken, it would wait for itself.
     if (this.units.getStore()) throw new Error('A transaction of its own cannot begin within a unit of work.');
-    const statement = scopeStatement(scope);
-    const begin = (): Promise<Result> =>
-      this.dataSource.transaction(async (manager) => {
-        await manager.query(statement.text, [...statement.values]);
-        return work(manager);
-      });
+    const begin = (): Promise<Result> => this.transaction(scopeStatement(scope), work);
     for (let repeats = 0; ; repeats += 1) {
       try {
         return await this.pool.counted(() => traceCall(() => TRANSACTION, begin));
@@ -196,6 +193,28 @@ export class Database {
         if (!repeatable || repeats === MAX_REPEATS) throw error;
         await beforeRepeat(repeats);
       }
+    }
+  }
+
+  private async transaction<Result>(
+    { text, values }: BoundStatement,
+    work: (manager: EntityManager) => Promise<Result>,
+  ): Promise<Result> {
+    const runner = this.dataSource.createQueryRunner();
+    const client = (await runner.connect()) as Client;
+    try {
+      await runner.startTransaction();
+      await runner.query(text, [...values]);
+      const result = await work(runner.manager);
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      // A late answer would leave the next user of the connection inside of this transaction.
+      if (queryTimedOut(error)) void client.end();
+      else await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
     }
   }
 

@@ -38,6 +38,11 @@ export function connectionTimedOut(error: unknown): boolean {
   return error instanceof Error && /timeout exceeded when trying to connect|connection timeout/.test(error.message);
 }
 
+/** Tells whether a statement had no answer in time. Postgres may still carry it out. */
+export function queryTimedOut(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
 /** Tells whether Postgres is down, unreachable or too slow. Other errors are faults of the statement. */
 export function databaseIsUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
