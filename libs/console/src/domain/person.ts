@@ -5,7 +5,6 @@ export type Role = (typeof ROLES)[number];
 
 /** Somebody who may use the console of a workspace. */
 export interface Person {
-  readonly workspaceId: WorkspaceId;
   readonly id: string;
   /** Null once the person was erased, like the e-mail address. */
   readonly name: string | null;
@@ -24,7 +23,6 @@ export interface Person {
 export interface Membership {
   readonly workspaceId: WorkspaceId;
   readonly personId: string;
-  readonly role: Role;
 }
 
 /** How somebody proved who they are: an account of the issuer, with an address that the issuer verified. */

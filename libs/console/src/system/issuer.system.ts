@@ -9,13 +9,6 @@ const AWAY = 'The issuer of accounts does not respond. Try again in a minute.';
 /** The issuer does not respond, or not as OpenID Connect says. */
 export class IssuerAway extends ServiceUnavailableException {}
 
-/** What the browser keeps between the two steps of a sign-in. */
-interface Kept {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-}
-
 /** Signs people in by OpenID Connect: authorization code with PKCE, by openid-client. */
 @Injectable()
 export class Issuer {
@@ -27,16 +20,15 @@ export class Issuer {
   async begin(): Promise<{ readonly address: string; readonly kept: string }> {
     const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
       await import('openid-client');
-    const kept: Kept = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const [state, nonce, verifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
     const address = buildAuthorizationUrl(await this.discovered(), {
       redirect_uri: `${this.settings.console.url}/sign-in/callback`,
       scope: 'openid email',
-      state: kept.state,
-      nonce: kept.nonce,
-      code_challenge: await calculatePKCECodeChallenge(kept.verifier),
+      ...{ state, nonce },
+      code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     });
-    return { address: address.href, kept: `${kept.state}.${kept.nonce}.${kept.verifier}` };
+    return { address: address.href, kept: `${state}.${nonce}.${verifier}` };
   }
 
   /**

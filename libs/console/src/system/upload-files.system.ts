@@ -17,11 +17,9 @@ const FAILED = 'failed-records.ndjson';
 
 type Done<Result> = (error: Error | null, result?: Result) => void;
 
-/** A file as the reader of forms hands it over, and where it was put. */
+/** Where the reader of forms has put a file. */
 export interface StoredFile {
-  readonly originalname: string;
   readonly path: string;
-  readonly size: number;
 }
 
 /**
@@ -42,7 +40,7 @@ export class UploadFiles implements OnModuleInit {
     this.makeDirectory();
   }
 
-  _handleFile(_: unknown, file: { originalname: string; stream: Readable }, done: Done<Partial<StoredFile>>): void {
+  _handleFile(_: unknown, file: { originalname: string; stream: Readable }, done: Done<StoredFile>): void {
     let path: string;
     // Nobody catches what is thrown here.
     try {
@@ -56,7 +54,7 @@ export class UploadFiles implements OnModuleInit {
         this.remove(path);
         throw error;
       })
-      .then(() => done(null, { path, size: out.bytesWritten }), done);
+      .then(() => done(null, { path }), done);
   }
 
   _removeFile(_: unknown, { path }: StoredFile, done: (error: Error | null) => void): void {

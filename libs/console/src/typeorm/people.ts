@@ -233,7 +233,6 @@ function stateOf({ name, removed_at: removedAt, signed_in_at: signedInAt, added_
 
 function toPerson(row: PersonRow): Person {
   return {
-    workspaceId: toWorkspaceId(row.workspace_id),
     id: row.id,
     name: row.name,
     email: row.email,

@@ -28,7 +28,7 @@ const FIND = prepared(
 );
 const MEMBERSHIPS = prepared(
   'console_memberships',
-  'SELECT workspace_id, person_id, role FROM console_memberships($1, $2, $3)',
+  'SELECT workspace_id, person_id FROM console_memberships($1, $2, $3)',
 );
 const ACCOUNT = prepared(
   'console_account',
@@ -54,10 +54,9 @@ export class Sessions {
   async memberships({ issuer, subject, verifiedEmail }: Account): Promise<Membership[]> {
     const find = bind(MEMBERSHIPS, [issuer, subject, verifiedEmail]);
     const [rows = []] = await this.database.run({ outsideTenants: true }, [find], { patienceMs: READ_PATIENCE_MS });
-    return rows.map(([workspace, personId, role]) => ({
+    return rows.map(([workspace, personId]) => ({
       workspaceId: toWorkspaceId(workspace as string),
       personId: personId as string,
-      role: role as Role,
     }));
   }
 
