@@ -8,7 +8,17 @@ const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' })
 <%~ include('@error', { ...it, name: 'scopes' }) %>
 </fieldset>`;
 
-export const APPLICATIONS = `<% layout('@frame') %>
+const OVERLAPS = `<select ${attributes('overlap')}><option value="24h">for 24 hours</option><option value="7d">for 7 days</option><option value="none">not at all: the program stops until it has the new one</option></select>`;
+
+const button = (action: string, label: string, look = 'plain'): string =>
+  `<form method="post" action="/applications/<%= it.application.clientId %>/${action}"><%~ include('@fields', it) %><button class="${look}">${label}</button></form>`;
+
+/** A value with a button that copies it. */
+const copied = (id: string, value: string): string =>
+  `<code id="${id}"><%= ${value} %></code> <button class="plain" data-copy="${id}" hidden>Copy<span class="hidden"> ${id.replace('-', ' ')}</span></button>`;
+
+export const APPLICATIONS = {
+  applications: `<% layout('@frame') %>
 <p>An application is a program that uses the API of this workspace.</p>
 <% if (it.applications.length > 0) { %>
 <div class="table"><table class="stacked">
@@ -31,18 +41,8 @@ ${field('name', 'Name', 'For people, such as “SIEM”.', `<input ${attributes(
 ${SCOPE_BOXES}
 <label class="box"><input type="checkbox" name="noSecret" value="true"<% if (it.typed.noSecret) { %> checked<% } %>> Without a secret <span class="hint">The program proves itself by a key, which you add afterwards.</span></label>
 <p><button>Create application</button></p>
-</form>`;
-
-const OVERLAPS = `<select ${attributes('overlap')}><option value="24h">for 24 hours</option><option value="7d">for 7 days</option><option value="none">not at all: the program stops until it has the new one</option></select>`;
-
-const button = (action: string, label: string, look = 'plain'): string =>
-  `<form method="post" action="/applications/<%= it.application.clientId %>/${action}"><%~ include('@fields', it) %><button class="${look}">${label}</button></form>`;
-
-/** A value with a button that copies it. */
-const copied = (id: string, value: string): string =>
-  `<code id="${id}"><%= ${value} %></code> <button class="plain" data-copy="${id}" hidden>Copy<span class="hidden"> ${id.replace('-', ' ')}</span></button>`;
-
-export const APPLICATION = `<% layout('@frame') %>
+</form>`,
+  application: `<% layout('@frame') %>
 <% const hasOld = it.application.credentials.some(({ id }) => id === 'previous'); %>
 <dl>
 <dt>Client id</dt><dd>${copied('client-id', 'it.application.clientId')}</dd>
@@ -109,9 +109,8 @@ ${SCOPE_BOXES}
 <%~ include('@error', { ...it, name: rateClass }) %></div>
 <% } %>
 <button class="plain">Lower limits</button>
-</form>`;
-
-export const SECRET = `<% layout('@frame') %>
+</form>`,
+  secret: `<% layout('@frame') %>
 <p class="notice">The secret is shown here once and never again. Copy it now into the store of your program.</p>
 <dl>
 <dt>Application</dt><dd><%= it.application.name %></dd>
@@ -119,4 +118,5 @@ export const SECRET = `<% layout('@frame') %>
 <dt>Client secret</dt><dd>${copied('client-secret', 'it.clientSecret')}</dd>
 <dt>Token endpoint</dt><dd><code><%= it.tokenUrl %></code></dd>
 </dl>
-<p><a href="/applications/<%= it.application.clientId %>">To the application</a></p>`;
+<p><a href="/applications/<%= it.application.clientId %>">To the application</a></p>`,
+};

@@ -25,7 +25,36 @@ const count = (what: string): string =>
 
 const OWNER = `<% if (one.type === 'EMPLOYEE') { %><% } else if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
 
-export const INVENTORY = `<% layout('@frame') %>
+const assetForm = (name: string, label: string, hint: string, action: string): string =>
+  `<form method="post" action="/inventory/<%= one.id %>/${name}" class="fields"><%~ include('@fields', it) %>
+${input(name, label, hint)}<button class="plain">${action}</button></form>`;
+
+const CHOICE_FORM = `<form method="post" action="<%= it.form.action %>" class="fields"><%~ include('@fields', it) %>
+<% for (const id of it.form.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
+
+const CHECKS = `<% for (const check of one.checks) { %><td data-label="<%= check.label %>"><span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[check.state] %>"><%= check.state %></span></td><% } %>`;
+
+const boxes = (name: string, label: string): string => `<fieldset><legend>${label}</legend>
+<% for (const check of it.checks) { %><label class="box"><input type="checkbox" name="${name}" value="<%= check.key %>"<% if ((it.typed.${name} ?? '').split(',').includes(check.key)) { %> checked<% } %>> <%= check.label %></label><% } %>
+<%~ include('@error', { ...it, name: '${name}' }) %></fieldset>`;
+
+export const RUNS = `<div class="table"><table class="stacked">
+<thead><tr><th scope="col">Started</th><th scope="col">Source</th><th scope="col">Outcome</th><th scope="col">Read</th><th scope="col">Created</th><th scope="col">Updated</th><th scope="col">Hidden</th><th scope="col">Failed</th><th scope="col">Warned</th></tr></thead>
+<tbody>
+<% for (const run of it.runs) { %>
+<tr><td><a href="/imports/<%= run.id %>"><%= it.time(run.startedAt) %></a></td><td data-label="Source"><%= run.source %></td>
+<td data-label="Outcome"><%= run.outcome %></td>
+<% for (const [label, n] of [['Read', run.read], ['Created', run.created], ['Updated', run.updated], ['Hidden', run.hidden], ['Failed', run.failed], ['Warned', run.warned]]) { %><td data-label="<%= label %>"><%= n %></td><% } %></tr>
+<% } %>
+</tbody></table></div>`;
+
+export const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>
+<div class="table"><table class="stacked"><thead><tr><th scope="col">Line</th><th scope="col">Reason</th></tr></thead><tbody>
+<% for (const { file, line, reason } of ${lines}) { %><tr><td data-label="Line"><%= file ? file + ':' : '' %><%= line %></td><td data-label="Reason"><%= reason %></td></tr><% } %>
+</tbody></table></div><% } %>`;
+
+export const LISTS = {
+  inventory: `<% layout('@frame') %>
 ${filters(
   '/inventory',
   `${select('categoryKey', 'Category', '', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
@@ -70,13 +99,8 @@ ${input('source', 'Source', '')}`,
 <% } %>
 <% } else { %><p class="notice">No asset matches.</p><% } %>
 ${NEXT}
-<% } %>`;
-
-const assetForm = (name: string, label: string, hint: string, action: string): string =>
-  `<form method="post" action="/inventory/<%= one.id %>/${name}" class="fields"><%~ include('@fields', it) %>
-${input(name, label, hint)}<button class="plain">${action}</button></form>`;
-
-export const ASSET = `<% layout('@frame') %>
+<% } %>`,
+  asset: `<% layout('@frame') %>
 <% const one = it.asset; %>
 <dl>
 <dt>Id</dt><dd><code><%= one.id %></code></dd>
@@ -115,12 +139,8 @@ ${field('tags', 'Tags', 'Keys of the workspace, one in each line.', `<textarea $
 <td data-label="What"><% if (entry.changes.length === 0) { %><%= entry.what %><% } %>
 <% for (const { field, old, fresh } of entry.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %></td></tr>
 <% } %>
-</tbody></table></div>`;
-
-const CHOICE_FORM = `<form method="post" action="<%= it.form.action %>" class="fields"><%~ include('@fields', it) %>
-<% for (const id of it.form.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
-
-export const CHOOSE_OWNER = `<% layout('@frame') %>
+</tbody></table></div>`,
+  chooseOwner: `<% layout('@frame') %>
 <p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
 ${CHOICE_FORM}
 <fieldset><legend>Employee</legend>
@@ -132,15 +152,8 @@ ${CHOICE_FORM}
 ${CHOICE_FORM}
 <div class="field"><label for="owner">A part of the name or e-mail address</label><input id="owner" name="owner" required maxlength="1000" value="<%= it.text %>"></div>
 <button class="plain">Search</button>
-</form>`;
-
-const CHECKS = `<% for (const check of one.checks) { %><td data-label="<%= check.label %>"><span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[check.state] %>"><%= check.state %></span></td><% } %>`;
-
-const boxes = (name: string, label: string): string => `<fieldset><legend>${label}</legend>
-<% for (const check of it.checks) { %><label class="box"><input type="checkbox" name="${name}" value="<%= check.key %>"<% if ((it.typed.${name} ?? '').split(',').includes(check.key)) { %> checked<% } %>> <%= check.label %></label><% } %>
-<%~ include('@error', { ...it, name: '${name}' }) %></fieldset>`;
-
-export const COMPUTERS = `<% layout('@frame') %>
+</form>`,
+  computers: `<% layout('@frame') %>
 ${filters(
   '/computers',
   `${boxes('failingAnyOf', 'Failing')}
@@ -162,9 +175,8 @@ ${input('serialNumber', 'Serial number', '')}`,
 </tbody></table></div>
 <% } else { %><p class="notice">No computer matches.</p><% } %>
 ${NEXT}
-<% } %>`;
-
-export const COMPUTER = `<% layout('@frame') %>
+<% } %>`,
+  computer: `<% layout('@frame') %>
 <% const one = it.computer; %>
 <dl>
 <dt>Owner</dt><dd>${OWNER}<% if (one.owner?.email) { %>, <%= one.owner.email %><% } %></dd>
@@ -175,32 +187,15 @@ export const COMPUTER = `<% layout('@frame') %>
 <dt>Last check-in</dt><dd><%= it.time(one.lastCheckedAt) %></dd>
 <% for (const { label, state } of it.checks) { %><dt><%= label %></dt><dd><%= state %></dd><% } %>
 </dl>
-<p><a href="/inventory/<%= one.id %>">Asset, owner and history</a></p>`;
-
-export const RUNS = `<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Started</th><th scope="col">Source</th><th scope="col">Outcome</th><th scope="col">Read</th><th scope="col">Created</th><th scope="col">Updated</th><th scope="col">Hidden</th><th scope="col">Failed</th><th scope="col">Warned</th></tr></thead>
-<tbody>
-<% for (const run of it.runs) { %>
-<tr><td><a href="/imports/<%= run.id %>"><%= it.time(run.startedAt) %></a></td><td data-label="Source"><%= run.source %></td>
-<td data-label="Outcome"><%= run.outcome %></td>
-<% for (const [label, n] of [['Read', run.read], ['Created', run.created], ['Updated', run.updated], ['Hidden', run.hidden], ['Failed', run.failed], ['Warned', run.warned]]) { %><td data-label="<%= label %>"><%= n %></td><% } %></tr>
-<% } %>
-</tbody></table></div>`;
-
-export const IMPORTS = `<% layout('@frame') %>
+<p><a href="/inventory/<%= one.id %>">Asset, owner and history</a></p>`,
+  imports: `<% layout('@frame') %>
 <% if (it.frame.me.role === 'admin') { %>
 <p><a class="button" href="/imports/new">Import a file</a></p>
 <% if (it.upload) { %><p class="notice"><a href="/imports/uploads/<%= it.upload.id %>"><%= it.upload.name %></a> was uploaded at <%= it.time(it.upload.uploadedAt) %>.<% if (it.upload.state === 'tried') { %> It waits for its import.<% } %></p><% } %>
 <% } %>
 <% if (it.hasMore) { %><p class="soft">The newest <%= it.runs.length %> imports.</p><% } %>
-<% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;
-
-export const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>
-<div class="table"><table class="stacked"><thead><tr><th scope="col">Line</th><th scope="col">Reason</th></tr></thead><tbody>
-<% for (const { file, line, reason } of ${lines}) { %><tr><td data-label="Line"><%= file ? file + ':' : '' %><%= line %></td><td data-label="Reason"><%= reason %></td></tr><% } %>
-</tbody></table></div><% } %>`;
-
-export const IMPORT = `<% layout('@frame') %>
+<% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`,
+  import: `<% layout('@frame') %>
 <% const run = it.run; %>
 <dl>
 <dt>Outcome</dt><dd><%= run.outcome %></dd>
@@ -213,9 +208,8 @@ export const IMPORT = `<% layout('@frame') %>
 <% if (run.hiddenWhy) { %><dt>Hiding</dt><dd><%= run.hiddenWhy %></dd><% } %>
 </dl>
 ${LINES('Errors', 'it.errorLines')}
-${LINES('Warnings', 'it.warnings')}`;
-
-export const AUDIT = `<% layout('@frame') %>
+${LINES('Warnings', 'it.warnings')}`,
+  audit: `<% layout('@frame') %>
 <% if (it.events) { %>
 <p><% if (it.checkpoint) { %><%= it.checkpoint.size.toLocaleString('en') %> events are sealed, the last at <%= it.time(it.checkpoint.recordedAt) %>.<% } else { %>No event is sealed yet.<% } %>
 <% if (it.waiting) { %> Events since <%= it.time(it.waiting) %> wait for their seal.<% } else { %> None waits.<% } %></p>
@@ -246,4 +240,5 @@ ${input('assetId', 'Asset id', '')}
 </tbody></table></div>
 <% } else { %><p class="notice">No event matches.</p><% } %>
 <% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Later events</a></p><% } %>
-<% } %>`;
+<% } %>`,
+};

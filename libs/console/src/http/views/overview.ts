@@ -14,7 +14,8 @@ const trend = (trends: string, about: string): string => `<% if (${trends}.chart
 </table></div></details>
 <% } else { %><p class="soft">Pictures of the last ninety days come with the first day that is over.</p><% } %>`;
 
-export const OVERVIEW = `<% layout('@frame') %>
+export const OVERVIEW = {
+  overview: `<% layout('@frame') %>
 <h2>Assets and their owners</h2>
 <div class="table"><table class="stacked">
 <thead><tr><th scope="col">Category</th><th scope="col" class="number">Assets</th><th scope="col" class="number">With an owner</th><th scope="col" class="number">Without</th><th scope="col">Coverage</th></tr></thead>
@@ -56,4 +57,5 @@ ${trend('it.trends.checks', 'Computers that pass')}
 </tbody></table></div>
 <% } else { %><p class="notice">There is no source yet.</p><% } %>
 <h2>Last imports</h2>
-<% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`;
+<% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`,
+};

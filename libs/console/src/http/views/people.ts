@@ -1,6 +1,7 @@
 import { input, select } from './field';
 
-export const PEOPLE = `<% layout('@frame') %>
+export const PEOPLE = {
+  people: `<% layout('@frame') %>
 <p>Who may use this console. A change acts on the person’s next request.</p>
 <% if (it.errors.people) { %><p class="notice bad"><%= it.errors.people %></p><% } %>
 <div class="table"><table class="stacked">
@@ -24,4 +25,5 @@ ${input('email', 'E-mail', 'The address of the account that the person signs in 
 ${select('role', 'Role', 'A viewer sees everything but applications and people. An administrator changes it.', `[['viewer', 'viewer'], ['admin', 'administrator']]`)}
 <% if (it.hasIssuer) { %>${input('subject', 'Subject', 'Only for an issuer that verifies no addresses, such as Entra: the id of the account.', 'maxlength="255"')}<% } %>
 <button>Add person</button>
-</form>`;
+</form>`,
+};

@@ -4,7 +4,19 @@ import { LINES } from './lists';
 const box = (name: string, value: string, label: string): string =>
   `<label class="box"><input type="checkbox" name="${name}" value="${value}"<% if (it.typed.${name} === '${value}') { %> checked<% } %>> ${label}</label>`;
 
-export const UPLOAD_FORM = `<% layout('@frame') %>
+const COUNTS = `<dl class="counts">
+<% const report = it.upload.report; for (const [label, n] of [['Read', report.read], ['Skipped', report.skipped], ['Created', report.created], ['Updated', report.updated], ['Unchanged', report.unchanged], ['Hidden', report.hidden], ['Failed', report.failed], ['Warned', report.warned], ['Found again', report.rekeyed]]) { %><dt><%= label %></dt><dd><%= n.toLocaleString('en') %></dd><% } %>
+</dl>
+<% if (report.newSource && it.upload.state === 'tried') { %><p class="notice">The source “<%= it.upload.options.source %>” is new in this workspace.</p><% } %>
+<% if (report.hiddenWhy) { %><p class="notice bad">Nothing is hidden. <%= report.hiddenWhy %></p><% } %>`;
+
+const FAULTS = `<% if (it.upload.failedKept > 0) { %><p><a href="/imports/uploads/<%= it.upload.id %>/failed-records">Download failed records</a>
+<span class="soft"><% if (it.upload.failedKept < report.failed) { %>The first <%= it.upload.failedKept.toLocaleString('en') %>. <% } %>Mend or delete them, then import that file with the same options.</span></p><% } %>
+${LINES('First errors', 'report.errors.slice(0, 20)')}
+${LINES('First warnings', 'report.warnings.slice(0, 20)')}`;
+
+export const UPLOADS = {
+  uploadForm: `<% layout('@frame') %>
 <p>First a dry run shows what the file would change. Nothing is written before you import it.</p>
 <form method="post" action="/imports?<%= new URLSearchParams(it.frame.fields).toString() %>" enctype="multipart/form-data" class="fields">
 ${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip is fine, up to 1 GB unpacked and 1,000,000 records.', `<input ${attributes('file')} type="file" required>`)}
@@ -19,20 +31,8 @@ ${box('rekeyBy', 'serialNumber', 'Find enrolled computers again by their serial 
 ${box('createTagKeys', 'platform', 'Create missing tag keys as keys of the platform')}
 </fieldset>
 <button>Try the file</button>
-</form>`;
-
-const COUNTS = `<dl class="counts">
-<% const report = it.upload.report; for (const [label, n] of [['Read', report.read], ['Skipped', report.skipped], ['Created', report.created], ['Updated', report.updated], ['Unchanged', report.unchanged], ['Hidden', report.hidden], ['Failed', report.failed], ['Warned', report.warned], ['Found again', report.rekeyed]]) { %><dt><%= label %></dt><dd><%= n.toLocaleString('en') %></dd><% } %>
-</dl>
-<% if (report.newSource && it.upload.state === 'tried') { %><p class="notice">The source “<%= it.upload.options.source %>” is new in this workspace.</p><% } %>
-<% if (report.hiddenWhy) { %><p class="notice bad">Nothing is hidden. <%= report.hiddenWhy %></p><% } %>`;
-
-const FAULTS = `<% if (it.upload.failedKept > 0) { %><p><a href="/imports/uploads/<%= it.upload.id %>/failed-records">Download failed records</a>
-<span class="soft"><% if (it.upload.failedKept < report.failed) { %>The first <%= it.upload.failedKept.toLocaleString('en') %>. <% } %>Mend or delete them, then import that file with the same options.</span></p><% } %>
-${LINES('First errors', 'report.errors.slice(0, 20)')}
-${LINES('First warnings', 'report.warnings.slice(0, 20)')}`;
-
-export const UPLOAD = `<% layout('@frame') %>
+</form>`,
+  upload: `<% layout('@frame') %>
 <p class="soft">Source <%= it.upload.options.source %>, <%= it.upload.options.map ? 'map ' + it.upload.options.map.name : 'no map' %>, missing assets: <%= it.upload.options.missing %>.</p>
 <% if (it.isUnderWay) { %>
 <p><%= it.upload.state === 'trying' ? 'This is the dry run: nothing is written.' : 'The records are written.' %> <%= it.read.toLocaleString('en') %> records read, <%= it.percent %> % of the file.</p>
@@ -54,8 +54,8 @@ ${FAULTS}
 ${COUNTS}
 <% if (it.run) { %><p><a href="/imports/<%= it.run.id %>">Record of this import</a></p><% } %>
 ${FAULTS}
-<% } %>`;
-
-export const UPLOAD_GONE = `<% layout('@frame') %>
+<% } %>`,
+  uploadGone: `<% layout('@frame') %>
 <p class="notice">The file is not here any more. It is removed when it was imported, when another one follows, and after an hour.</p>
-<p><a class="button" href="/imports/new">Upload a file</a></p>`;
+<p><a class="button" href="/imports/new">Upload a file</a></p>`,
+};
