@@ -2,6 +2,7 @@ import { type CustomDecorator, type ExecutionContext, SetMetadata, createParamDe
 import type { Request } from 'express';
 import type { Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
+import type { Typed } from './read-fields';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -15,9 +16,24 @@ export const ACCESS = 'console:access';
 /** Who may call a route. A route that does not say it serves nobody. */
 export const Access = (needed: Role | 'anyone'): CustomDecorator => SetMetadata(ACCESS, needed);
 
+/** What a person sent: the names in the path, and the form. */
+export type SentTo<Name extends string> = Readonly<Record<Name, string>> & {
+  readonly me: SignedIn;
+  readonly body: Typed;
+};
+
+/** Injects what was sent, and who sent it. */
+export const Sent = createParamDecorator((_: unknown, context: ExecutionContext): object => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return { ...request.params, body: request.body as unknown, me: whoSent(request) };
+});
+
 /** Injects who uses the console. */
-export const Me = createParamDecorator((_: unknown, context: ExecutionContext): SignedIn => {
-  const { signedIn } = context.switchToHttp().getRequest<Request>();
+export const Me = createParamDecorator((_: unknown, context: ExecutionContext): SignedIn =>
+  whoSent(context.switchToHttp().getRequest<Request>()),
+);
+
+function whoSent({ signedIn }: Request): SignedIn {
   if (!signedIn) throw new Error('A route for anyone asks who is signed in.');
   return signedIn;
-});
+}

@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import {
-  BadRequestException,
-  Body,
-  Controller,
-  Get,
-  Logger,
-  NotFoundException,
-  Param,
-  Post,
-  Res,
-} from '@nestjs/common';
+import { BadRequestException, Body, Controller, Get, Logger, NotFoundException, Post, Res } from '@nestjs/common';
 import { type Application, Applications, ClientKeys, LimitRaised, Trusts, readClientKeys } from '#libs/auth/operators';
 import { RATE_CLASSES, formatRateLimit, isUuid } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
-import { Access, Me } from './access.decorator';
+import { Access, Me, Sent, type SentTo } from './access.decorator';
 import {
   LimitsDto,
   NewApplicationDto,
@@ -74,17 +64,12 @@ export class ApplicationsController {
   }
 
   @Get(':client_id')
-  async show(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+  async show(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
     await this.showOne(await this.own(me, id), response);
   }
 
   @Post(':client_id/rotate-secret')
-  async rotate(
-    @Me() me: SignedIn,
-    @Param() { client_id: id }: Param,
-    @Body() body: Typed,
-    @Res() response: Response,
-  ): Promise<void> {
+  async rotate(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     const application = await this.own(me, id);
     const { fields, errors } = await readFields(RotationDto, body);
     if (errors) return this.showOne(application, response, { errors, typed: body });
@@ -95,47 +80,32 @@ export class ApplicationsController {
   }
 
   @Post(':client_id/end-secret')
-  async endSecret(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+  async endSecret(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
     await this.change(me, id, response, () => this.applications.asPerson(me).endOldSecret(id));
   }
 
   @Post(':client_id/remove-secret')
-  async removeSecret(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+  async removeSecret(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
     await this.change(me, id, response, () => this.applications.asPerson(me).removeSecret(id));
   }
 
   @Post(':client_id/keys')
-  async addKeys(
-    @Me() me: SignedIn,
-    @Param() { client_id: id }: Param,
-    @Body() body: Typed,
-    @Res() response: Response,
-  ): Promise<void> {
+  async addKeys(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     await this.submit(me, id, { dto: NewKeysDto, body, response }, async ({ jwk }) => {
       return refusalAt('jwk', async () => this.keys.asPerson(me).add(id, await readClientKeys(jwk)));
     });
   }
 
   @Post(':client_id/keys/remove')
-  async removeKey(
-    @Me() me: SignedIn,
-    @Param() { client_id: id }: Param,
-    @Body() { kid }: Typed,
-    @Res() response: Response,
-  ): Promise<void> {
+  async removeKey(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     await this.change(me, id, response, async () => {
-      if (!(await this.keys.asPerson(me).remove(id, String(kid)))) throw new NotFoundException();
+      if (!(await this.keys.asPerson(me).remove(id, String(body['kid'])))) throw new NotFoundException();
     });
   }
 
   /** The trust opens nothing until a background worker fetched the keys of the issuer. */
   @Post(':client_id/trust')
-  async addTrust(
-    @Me() me: SignedIn,
-    @Param() { client_id: id }: Param,
-    @Body() body: Typed,
-    @Res() response: Response,
-  ): Promise<void> {
+  async addTrust(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     await this.submit(me, id, { dto: NewTrustDto, body, response }, async ({ issuer, subject }) => {
       const faults = trustFaults(issuer, subject, this.settings.baseUrl);
       if (faults) return faults;
@@ -145,34 +115,24 @@ export class ApplicationsController {
   }
 
   @Post(':client_id/trust/remove')
-  async removeTrust(
-    @Me() me: SignedIn,
-    @Param() { client_id: id }: Param,
-    @Body() { trust }: Typed,
-    @Res() response: Response,
-  ): Promise<void> {
+  async removeTrust(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     await this.change(me, id, response, async () => {
-      if (!(await this.trusts.asPerson(me).remove(id, idOf(String(trust))))) throw new NotFoundException();
+      if (!(await this.trusts.asPerson(me).remove(id, idOf(String(body['trust']))))) throw new NotFoundException();
     });
   }
 
   @Post(':client_id/disable')
-  async disable(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+  async disable(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
     await this.change(me, id, response, () => this.applications.asPerson(me).setDisabled(id, true));
   }
 
   @Post(':client_id/enable')
-  async enable(@Me() me: SignedIn, @Param() { client_id: id }: Param, @Res() response: Response): Promise<void> {
+  async enable(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
     await this.change(me, id, response, () => this.applications.asPerson(me).setDisabled(id, false));
   }
 
   @Post(':client_id/scopes')
-  async setScopes(
-    @Me() me: SignedIn,
-    @Param() { client_id: id }: Param,
-    @Body() body: Typed,
-    @Res() response: Response,
-  ): Promise<void> {
+  async setScopes(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     // A form without a ticked box names no scopes.
     const sent = { scopes: [], ...body };
     await this.submit(me, id, { dto: ScopesDto, body: sent, response }, async ({ scopes }) => {
@@ -182,12 +142,7 @@ export class ApplicationsController {
   }
 
   @Post(':client_id/limits')
-  async lowerLimits(
-    @Me() me: SignedIn,
-    @Param() { client_id: id }: Param,
-    @Body() body: Typed,
-    @Res() response: Response,
-  ): Promise<void> {
+  async lowerLimits(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     await this.submit(me, id, { dto: LimitsDto, body, response }, async (fields) => {
       const { fields: limits, errors } = readLimits(fields);
       if (errors) return errors;
@@ -278,6 +233,4 @@ export class ApplicationsController {
   }
 }
 
-interface Param {
-  readonly client_id: string;
-}
+type ToApplication = SentTo<'client_id'>;

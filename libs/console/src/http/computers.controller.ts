@@ -1,11 +1,11 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import { CHECKS, type Computer, ComputerDirectory, ComputerQueryDto } from '#libs/computers';
 import { newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { csvLine } from '../domain/csv';
-import { Access, Me } from './access.decorator';
+import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { Downloads } from './downloads';
 import { idOf } from './path-id';
 import { downloadAddress, listQuery, nextPage, sendList } from './list-query';
@@ -70,12 +70,8 @@ export class ComputersController {
   }
 
   @Get(':id')
-  async show(
-    @Me() { workspaceId }: SignedIn,
-    @Param() { id }: { id: string },
-    @Res() response: Response,
-  ): Promise<void> {
-    const computer = await this.computers.get(newestOf(workspaceId), idOf(id), { expand: 'owner' });
+  async show(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
+    const computer = await this.computers.get(newestOf(me.workspaceId), idOf(id), { expand: 'owner' });
     sendPage(response, 'computer', { title: computer.name, computer, checks: checksOf(computer) });
   }
 }

@@ -1,8 +1,8 @@
-import { Controller, Get, NotFoundException, Param, Res } from '@nestjs/common';
+import { Controller, Get, NotFoundException, Res } from '@nestjs/common';
 import { ImportRuns } from '#libs/inventory';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
-import { Access, Me } from './access.decorator';
+import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { Names, authorText } from './names';
 import { idOf } from './path-id';
 import { sendPage } from './page';
@@ -28,11 +28,7 @@ export class ImportsController {
   }
 
   @Get(':id')
-  async show(
-    @Me() { workspaceId }: SignedIn,
-    @Param() { id }: { id: string },
-    @Res() response: Response,
-  ): Promise<void> {
+  async show(@Sent() { me: { workspaceId }, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
     const found = await this.runs.find(idOf(id), workspaceId);
     if (!found) throw new NotFoundException();
     const { run, errors: errorLines, warnings } = found;

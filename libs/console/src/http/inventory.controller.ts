@@ -1,4 +1,4 @@
-import { Body, Controller, Get, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, NotFoundException, Post, Req, Res } from '@nestjs/common';
 import {
   ASSET_CATEGORIES,
   ASSET_TYPES,
@@ -13,7 +13,7 @@ import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { csvLine } from '../domain/csv';
-import { Access, Me } from './access.decorator';
+import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
 import { AssetChanges, type AssetField, FIELDS, OwnerToChoose, type TickedChange } from './asset-changes';
 import { Downloads } from './downloads';
@@ -22,7 +22,7 @@ import { Names, authorText } from './names';
 import { Notices } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
-import { type FieldErrors, type Refused, type Typed, readFields } from './read-fields';
+import { type FieldErrors, type Refused, readFields } from './read-fields';
 
 const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
@@ -76,13 +76,8 @@ export class InventoryController {
 
   @Post('ticked/:field')
   @Access('admin')
-  async writeMany(
-    @Me() me: SignedIn,
-    @Param() { field }: { field: string },
-    @Body() body: Typed,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async writeMany(@Sent() { me, field, body }: SentTo<'field'>, @Res() response: Response): Promise<void> {
+    const { req: request } = response;
     const wanted = ['owner', 'classification'].find((one) => one === field) as AssetField | undefined;
     if (!wanted) throw new NotFoundException();
     const { fields, errors } = await readFields(TickedAssetsDto, body);
@@ -105,19 +100,13 @@ export class InventoryController {
   }
 
   @Get(':id')
-  async show(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): Promise<void> {
+  async show(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
     await this.showOne(me, idOf(id), response);
   }
 
   @Post(':id/:field')
   @Access('admin')
-  async write(
-    @Me() me: SignedIn,
-    @Param() { id, field }: { id: string; field: string },
-    @Body() body: Typed,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async write(@Sent() { me, id, field, body }: SentTo<'id' | 'field'>, @Res() response: Response): Promise<void> {
     const wanted = FIELDS.find((one) => one === field);
     if (!wanted) throw new NotFoundException();
     const { fields, errors } = await readFields(AssetFieldsDto, body);
@@ -128,7 +117,7 @@ export class InventoryController {
       return refuse({ owner: 'Choose an employee.' });
     }
     try {
-      await this.changes.update(me, idOf(id), wanted, fields, request.context.requestId);
+      await this.changes.update(me, idOf(id), wanted, fields, response.req.context.requestId);
     } catch (error) {
       if (error instanceof OwnerToChoose) {
         const { name } = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});

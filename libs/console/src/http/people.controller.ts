@@ -1,10 +1,10 @@
-import { BadRequestException, Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
+import { BadRequestException, Body, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import { LastAdministrator, NoSuchPerson, PersonThere, isEmail, isSubject } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
-import { Access, Me } from './access.decorator';
+import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
@@ -46,19 +46,14 @@ export class PeopleController {
   }
 
   @Post(':id/role')
-  async setRole(
-    @Me() me: SignedIn,
-    @Param() { id }: { id: string },
-    @Body() body: Typed,
-    @Res() response: Response,
-  ): Promise<void> {
+  async setRole(@Sent() { me, id, body }: SentTo<'id'>, @Res() response: Response): Promise<void> {
     const { fields, errors } = await readFields(RoleDto, body);
     if (errors) throw new BadRequestException(errors['role']);
     await this.change(me, response, (people) => people.setRole(me.workspaceId, idOf(id), fields.role));
   }
 
   @Post(':id/remove')
-  async remove(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): Promise<void> {
+  async remove(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
     await this.change(me, response, (people) => people.remove(me.workspaceId, idOf(id)));
   }
 

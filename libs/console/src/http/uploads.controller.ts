@@ -3,7 +3,6 @@ import {
   Controller,
   Get,
   NotFoundException,
-  Param,
   Post,
   Res,
   UploadedFile,
@@ -16,7 +15,7 @@ import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
-import { Access, Me } from './access.decorator';
+import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { isBy } from './names';
 import { OneUploadGuard } from './one-upload.guard';
 import { sendPage } from './page';
@@ -79,7 +78,7 @@ export class UploadsController {
   }
 
   @Get('uploads/:id')
-  async show(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): Promise<void> {
+  async show(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
     const upload = this.find(me, id, response);
     if (!upload) return;
     const { state, progress, name, options } = upload;
@@ -101,7 +100,7 @@ export class UploadsController {
   }
 
   @Post('uploads/:id/import')
-  import(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): void {
+  import(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
     const upload = this.find(me, id, response);
     if (!upload) return;
     this.uploads.import(me, upload);
@@ -109,7 +108,7 @@ export class UploadsController {
   }
 
   @Post('uploads/:id/discard')
-  discard(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): void {
+  discard(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
     const upload = this.find(me, id, response);
     if (!upload) return;
     this.uploads.discard(upload);
@@ -117,7 +116,7 @@ export class UploadsController {
   }
 
   @Get('uploads/:id/failed-records')
-  failedRecords(@Me() me: SignedIn, @Param() { id }: { id: string }, @Res() response: Response): void {
+  failedRecords(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
     const upload = this.find(me, id, response);
     if (!upload) return;
     if (upload.failedKept === 0) throw new NotFoundException();
