@@ -1,4 +1,4 @@
-import { attributes, field, input } from './field';
+import { attributes, field, input, table } from './field';
 
 const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' }) %>>
 <legend>Scopes <span class="hint">What the program may do. Give as few as it needs.</span></legend>
@@ -20,20 +20,12 @@ const copied = (id: string, value: string): string =>
 export const APPLICATIONS = {
   applications: `<% layout('@frame') %>
 <p>An application is a program that uses the API of this workspace.</p>
-<% if (it.applications.length > 0) { %>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Scopes</th><th scope="col">Last token</th></tr></thead>
-<tbody>
-<% for (const one of it.applications) { %>
-<tr>
-<td><a href="/applications/<%= one.clientId %>"><%= one.name %></a><br><code><%= one.clientId %></code></td>
-<td data-label="State"><%= one.disabled ? 'disabled' : 'enabled' %></td>
-<td data-label="Scopes"><%= one.scopes.join(', ') %></td>
-<td data-label="Last token"><%= it.time(one.issuedAt) %></td>
-</tr>
-<% } %>
-</tbody></table></div>
-<% } else { %><p class="notice">There is none yet.</p><% } %>
+${table('it.applications', 'There is none yet.', {
+  Name: `<a href="/applications/<%= one.clientId %>"><%= one.name %></a><br><code><%= one.clientId %></code>`,
+  State: `<%= one.disabled ? 'disabled' : 'enabled' %>`,
+  Scopes: `<%= one.scopes.join(', ') %>`,
+  'Last token': `<%= it.time(one.issuedAt) %>`,
+})}
 <h2>Create an application</h2>
 <form method="post" action="/applications" class="fields"><%~ include('@fields', it) %>
 <input type="hidden" name="once" value="<%= it.once %>">
@@ -54,17 +46,13 @@ ${SCOPE_BOXES}
 <% if (it.application.disabled) { %>${button('enable', 'Enable application')}<% } else { %>${button('disable', 'Disable application', 'bad')}<% } %>
 </div>
 <h2>Secrets and keys</h2>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Credential</th><th scope="col">Made</th><th scope="col">Last use</th><th scope="col">Ends</th><th scope="col">Change</th></tr></thead>
-<tbody>
-<% for (const one of it.application.credentials) { %>
-<tr><td><%= one.type === 'SECRET' ? (one.id === 'previous' ? 'Old secret' : 'Secret') : one.type === 'KEY' ? 'Key ' + one.id : 'Trust ' + one.id %></td>
-<td data-label="Made"><%= one.createdAt ? it.time(one.createdAt) : 'unknown' %></td>
-<td data-label="Last use"><%= it.time(one.lastUsedAt) %></td>
-<td data-label="Ends"><%= one.expiresAt ? it.time(one.expiresAt) : '' %></td>
-<td><% if (one.type === 'KEY') { %><form method="post" action="/applications/<%= it.application.clientId %>/keys/remove"><%~ include('@fields', it) %><input type="hidden" name="kid" value="<%= one.id %>"><button class="bad">Remove key<span class="hidden"> <%= one.id %></span></button></form><% } %></td></tr>
-<% } %>
-</tbody></table></div>
+${table('it.application.credentials', 'There is none yet.', {
+  Credential: `<%= one.type === 'SECRET' ? (one.id === 'previous' ? 'Old secret' : 'Secret') : one.type === 'KEY' ? 'Key ' + one.id : 'Trust ' + one.id %>`,
+  Made: `<%= one.createdAt ? it.time(one.createdAt) : 'unknown' %>`,
+  'Last use': `<%= it.time(one.lastUsedAt) %>`,
+  Ends: `<%= one.expiresAt ? it.time(one.expiresAt) : '' %>`,
+  Change: `<% if (one.type === 'KEY') { %><form method="post" action="/applications/<%= it.application.clientId %>/keys/remove"><%~ include('@fields', it) %><input type="hidden" name="kid" value="<%= one.id %>"><button class="bad">Remove key<span class="hidden"> <%= one.id %></span></button></form><% } %>`,
+})}
 <% const hasSecret = it.application.credentials.some(({ type }) => type === 'SECRET'); %>
 <div class="actions"><% if (hasOld) { %>${button('end-secret', 'End the old secret')}<% } %><% if (hasSecret) { %>${button('remove-secret', 'Remove the secret', 'bad')}<% } %></div>
 <form method="post" action="/applications/<%= it.application.clientId %>/rotate-secret" class="fields"><%~ include('@fields', it) %>
@@ -83,12 +71,12 @@ ${field(
 </form>
 <h2>Trusted issuers</h2>
 <p>A token of a CI system or cluster proves the program, without any secret.</p>
-<% if (it.trusts.length > 0) { %><div class="table"><table class="stacked">
-<thead><tr><th scope="col">Issuer</th><th scope="col">Subject</th><th scope="col">State</th><th scope="col">Change</th></tr></thead><tbody>
-<% for (const one of it.trusts) { %><tr><td><%= one.issuer %></td><td data-label="Subject"><%= one.subject %></td>
-<td data-label="State"><%= one.state %> <%= one.failure %></td>
-<td><form method="post" action="/applications/<%= it.application.clientId %>/trust/remove"><%~ include('@fields', it) %><input type="hidden" name="trust" value="<%= one.id %>"><button class="bad">Remove trust<span class="hidden"> in <%= one.subject %></span></button></form></td></tr><% } %>
-</tbody></table></div><% } %>
+${table('it.trusts', '', {
+  Issuer: `<%= one.issuer %>`,
+  Subject: `<%= one.subject %>`,
+  State: `<%= one.state %> <%= one.failure %>`,
+  Change: `<form method="post" action="/applications/<%= it.application.clientId %>/trust/remove"><%~ include('@fields', it) %><input type="hidden" name="trust" value="<%= one.id %>"><button class="bad">Remove trust<span class="hidden"> in <%= one.subject %></span></button></form>`,
+})}
 <form method="post" action="/applications/<%= it.application.clientId %>/trust" class="fields"><%~ include('@fields', it) %>
 ${input('issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.', 'required')}
 ${input('subject', 'Subject', 'Exactly, or a prefix that ends in :* or /*, such as repo:acme/deploy:*.', 'required')}

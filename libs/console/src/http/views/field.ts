@@ -17,3 +17,19 @@ export const select = (name: string, label: string, hint: string, options: strin
   const typed = `<% if (it.errors.${name}) { %><option selected><%= it.typed.${name} %></option><% } %>`;
   return field(name, label, hint, `<select ${attributes(name)}>${choices}${typed}</select>`);
 };
+
+/** A table with a row for each `one`, on a phone a list of labelled values. Numbers stand on the right. */
+export const table = (rows: string, none: string, cells: Readonly<Record<string, string>>): string => {
+  const columns = Object.entries(cells).map(([label, cell], place) => {
+    const kind = cell.includes('toLocaleString') ? ' class="number"' : '';
+    const named = place === 0 ? '' : ` data-label="${label}"`;
+    return { head: `<th scope="col"${kind}>${label}</th>`, value: `<td${kind}${named}>${cell}</td>` };
+  });
+  return `<% if (${rows}.length > 0) { %><div class="table"><table class="stacked">
+<thead><tr>${columns.map(({ head }) => head).join('')}</tr></thead>
+<tbody>
+<% for (const one of ${rows}) { %>
+<tr>${columns.map(({ value }) => value).join('\n')}</tr>
+<% } %>
+</tbody></table></div><% } else { %>${none && `<p class="notice">${none}</p>`}<% } %>`;
+};

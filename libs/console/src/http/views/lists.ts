@@ -1,4 +1,4 @@
-import { attributes, field, input, select } from './field';
+import { attributes, field, input, select, table } from './field';
 
 const NEXT = `<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Next page</a></p><% } %>`;
 
@@ -131,15 +131,12 @@ ${field('tags', 'Tags', 'Keys of the workspace, one in each line.', `<textarea $
 <h2>History</h2>
 <p><a href="/audit?assetId=<%= one.id %>">Who changed it in the last seven days</a></p>
 <% if (it.states > it.history.length) { %><p class="soft">The newest <%= it.history.length %> of <%= it.states.toLocaleString('en') %> states.</p><% } %>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">When</th><th scope="col">By</th><th scope="col">What</th></tr></thead>
-<tbody>
-<% for (const entry of it.history) { %>
-<tr><td><%= it.time(entry.validFrom) %></td><td data-label="By"><%= entry.by %></td>
-<td data-label="What"><% if (entry.changes.length === 0) { %><%= entry.what %><% } %>
-<% for (const { field, old, fresh } of entry.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %></td></tr>
-<% } %>
-</tbody></table></div>`,
+${table('it.history', '', {
+  When: `<%= it.time(one.validFrom) %>`,
+  By: `<%= one.by %>`,
+  What: `<% if (one.changes.length === 0) { %><%= one.what %><% } %>
+<% for (const { field, old, fresh } of one.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %>`,
+})}`,
   chooseOwner: `<% layout('@frame') %>
 <p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
 ${CHOICE_FORM}
@@ -226,19 +223,13 @@ ${input('assetId', 'Asset id', '')}
 <% if (it.events) { %>
 <% if (it.since) { %><p class="soft"><%= it.next ? 'The first ' + it.events.length + ' events' : 'Events' %> since <%= it.time(it.since) %>, the newest first.<% if (it.next) { %> <a href="<%= it.next %>">Later events</a><% } %></p><% } %>
 <p><a href="<%= it.download %>">Download as NDJSON</a></p>
-<% if (it.events.length > 0) { %>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Action</th><th scope="col">Target</th><th scope="col">Changes</th></tr></thead>
-<tbody>
-<% for (const event of it.events) { %>
-<tr><td><%= it.time(event.occurredAt) %><br><span class="soft">No. <%= event.sequence %></span></td>
-<td data-label="Who"><%= event.who %></td>
-<td data-label="Action"><%= event.action %></td>
-<td data-label="Target"><% if (event.target.type === 'ASSET') { %><a href="/inventory/<%= event.target.id %>"><%= event.target.name %></a><% } else { %><%= event.target.type %> <%= event.target.name %><% } %></td>
-<td data-label="Changes"><% for (const change of event.changes) { %><%= change.field %>: <% if (change.old !== 'none') { %><del><%= change.old %></del> → <% } %><%= change.new %><br><% } %></td></tr>
-<% } %>
-</tbody></table></div>
-<% } else { %><p class="notice">No event matches.</p><% } %>
+${table('it.events', 'No event matches.', {
+  When: `<%= it.time(one.occurredAt) %><br><span class="soft">No. <%= one.sequence %></span>`,
+  Who: `<%= one.who %>`,
+  Action: `<%= one.action %>`,
+  Target: `<% if (one.target.type === 'ASSET') { %><a href="/inventory/<%= one.target.id %>"><%= one.target.name %></a><% } else { %><%= one.target.type %> <%= one.target.name %><% } %>`,
+  Changes: `<% for (const change of one.changes) { %><%= change.field %>: <% if (change.old !== 'none') { %><del><%= change.old %></del> → <% } %><%= change.new %><br><% } %>`,
+})}
 <% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Later events</a></p><% } %>
 <% } %>`,
 };

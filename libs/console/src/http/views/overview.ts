@@ -1,7 +1,11 @@
+import { table } from './field';
 import { RUNS } from './lists';
 
 const bar = (label: string): string =>
   `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="all" width="100" height="8"/><rect class="part" width="<%= one.percent %>" height="8"/></svg>`;
+
+/** Employees have no owner. */
+const owned = (cell: string): string => `<% if (one.key !== 'EMPLOYEE') { %>${cell}<% } %>`;
 
 /** The charts are HTML of ours, whose titles are escaped. */
 const trend = (trends: string, about: string): string => `<% if (${trends}.charts.length > 0) { %>
@@ -17,45 +21,33 @@ const trend = (trends: string, about: string): string => `<% if (${trends}.chart
 export const OVERVIEW = {
   overview: `<% layout('@frame') %>
 <h2>Assets and their owners</h2>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Category</th><th scope="col" class="number">Assets</th><th scope="col" class="number">With an owner</th><th scope="col" class="number">Without</th><th scope="col">Coverage</th></tr></thead>
-<tbody>
-<% for (const one of it.categories) { %>
-<tr><td><a href="/inventory?categoryKey=<%= one.key %>"><%= one.label %></a></td>
-<td class="number" data-label="Assets"><%= one.total.toLocaleString('en') %></td>
-<% if (one.key === 'EMPLOYEE') { %><td></td><td></td><td></td></tr><% continue; } %>
-<td class="number" data-label="With an owner"><%= one.owned.toLocaleString('en') %></td>
-<td class="number" data-label="Without"><a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a></td>
-<td data-label="Coverage">${bar('<%= one.percent %> % have an owner')} <%= one.percent %> %</td></tr>
-<% } %>
-</tbody></table></div>
+${table('it.categories', '', {
+  Category: `<a href="/inventory?categoryKey=<%= one.key %>"><%= one.label %></a>`,
+  Assets: `<%= one.total.toLocaleString('en') %>`,
+  'With an owner': owned(`<%= one.owned.toLocaleString('en') %>`),
+  Without: owned(
+    `<a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a>`,
+  ),
+  Coverage: owned(`${bar('<%= one.percent %> % have an owner')} <%= one.percent %> %`),
+})}
 ${trend('it.trends.owners', 'Assets with an owner')}
 <h2>Computers by check</h2>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Check</th><th scope="col" class="number">Passing</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Unknown</th><th scope="col">Share</th></tr></thead>
-<tbody>
-<% for (const one of it.checks) { %>
-<tr><td><%= one.label %></td>
-<td class="number" data-label="Passing"><%= one.passing.toLocaleString('en') %></td>
-<td class="number" data-label="Failing"><a href="/computers?failingAnyOf=<%= one.key %>"><%= one.failing.toLocaleString('en') %></a></td>
-<td class="number" data-label="Unknown"><a href="/computers?unknownAnyOf=<%= one.key %>"><%= one.unknown.toLocaleString('en') %></a></td>
-<td data-label="Share">${bar('<%= one.percent %> % pass')} <%= one.percent %> %</td></tr>
-<% } %>
-</tbody></table></div>
+${table('it.checks', '', {
+  Check: `<%= one.label %>`,
+  Passing: `<%= one.passing.toLocaleString('en') %>`,
+  Failing: `<a href="/computers?failingAnyOf=<%= one.key %>"><%= one.failing.toLocaleString('en') %></a>`,
+  Unknown: `<a href="/computers?unknownAnyOf=<%= one.key %>"><%= one.unknown.toLocaleString('en') %></a>`,
+  Share: `${bar('<%= one.percent %> % pass')} <%= one.percent %> %`,
+})}
 ${trend('it.trends.checks', 'Computers that pass')}
 <h2>Sources</h2>
 <% if (it.sourceCount > it.sources.length) { %><p class="soft">The first <%= it.sources.length %> of <%= it.sourceCount.toLocaleString('en') %> sources.</p><% } %>
-<% if (it.sources.length > 0) { %>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Source</th><th scope="col" class="number">Assets</th><th scope="col">Last completed import</th><th scope="col">Fresh</th></tr></thead>
-<tbody>
-<% for (const one of it.sources) { %>
-<tr><td><%= one.source %></td><td class="number" data-label="Assets"><%= one.assetCount.toLocaleString('en') %></td>
-<td data-label="Last completed import"><%= it.time(one.lastCompletedAt) %></td>
-<td data-label="Fresh"><% if (one.staleAfterSeconds === null) { %><span class="soft">no limit is set</span><% } else if (one.isStale) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %></td></tr>
-<% } %>
-</tbody></table></div>
-<% } else { %><p class="notice">There is no source yet.</p><% } %>
+${table('it.sources', 'There is no source yet.', {
+  Source: `<%= one.source %>`,
+  Assets: `<%= one.assetCount.toLocaleString('en') %>`,
+  'Last completed import': `<%= it.time(one.lastCompletedAt) %>`,
+  Fresh: `<% if (one.staleAfterSeconds === null) { %><span class="soft">no limit is set</span><% } else if (one.isStale) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %>`,
+})}
 <h2>Last imports</h2>
 <% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`,
 };
