@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
-import type { WorkspaceId } from '#libs/kernel';
+import { Clock, type WorkspaceId } from '#libs/kernel';
 import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AuditSetting } from '../support/audit-setting';
 import { startApp } from '../support/start-app';
@@ -58,6 +58,24 @@ describe('Audit sealing', () => {
       unsealed: 0,
       firstBad: null,
     });
+  });
+
+  it('gives every workspace a turn after each batch, and looks at the backlog, while events arrive', async () => {
+    const [large, late] = [await setting.aWorkspace(), await setting.aWorkspace()];
+    for (let update = 0; update < 5; update += 1) await setting.record(large, 100);
+    const store = setting.checkpointStore();
+    const sealNext = store.sealNext.bind(store);
+    const turns: WorkspaceId[] = [];
+    jest.spyOn(store, 'sealNext').mockImplementation(async (workspace, ...rest) => {
+      if (turns.push(workspace) === 1) await setting.record(late);
+      return sealNext(workspace, ...rest);
+    });
+    const looks = jest.spyOn(store, 'backlog');
+
+    expect(await new AuditSealer(store, setting.evidence(), new Clock()).sealAll()).toBe(501);
+
+    expect([turns[0], turns.slice(1, 3).sort(), turns.slice(3)]).toEqual([large, [large, late].sort(), [large]]);
+    expect(looks).toHaveBeenCalledTimes(3);
   });
 
   it('records and seals a bulk update of 100 assets with values of maximum length', async () => {

@@ -32,25 +32,30 @@ export class AuditSealer extends RepeatedWork {
     super(intervalMs, FAILED);
   }
 
-  /** Seals all waiting events, one batch of each workspace in turn. Never throws. Returns the number of sealed events. */
+  /**
+   * Seals all waiting events: in each pass one batch of every workspace that waits by then, and a look at the backlog.
+   * Never throws. Returns the number of sealed events.
+   */
   async sealAll(): Promise<number> {
     let total = 0;
-    let workspaces = await this.attempt(ROUND, [], () => this.store.workspacesToSeal());
-    while (workspaces.length > 0) {
-      const unfinished: WorkspaceId[] = [];
-      for (const workspaceId of workspaces) {
+    for (let more = true; more;) {
+      more = false;
+      for (const workspaceId of await this.attempt(ROUND, [], () => this.store.workspacesToSeal())) {
         if (this.stopping) return total;
         const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId), { workspaceId });
         total += sealed ?? 0;
-        if (sealed === BATCH) unfinished.push(workspaceId);
+        more ||= sealed === BATCH;
       }
-      workspaces = unfinished;
+      await this.look();
     }
     return total;
   }
 
   protected async round(): Promise<void> {
     await this.sealAll();
+  }
+
+  private async look(): Promise<void> {
     // A failure of Postgres was already logged.
     if (this.stopping || this.failing.has(ROUND)) return;
     const backlog = await this.attempt(LOOK, null, () => this.store.backlog());
