@@ -203,8 +203,9 @@ export class Streams {
     response.once('close', end);
     const { requestId } = response.req.context;
     this.logger.log({ message: 'stream begun', requestId, resource });
-    // The client may have left while the place was taken.
+    // The client may have left, and the instance may have begun to stop, while the place was taken.
     if (response.closed) end();
+    else if (this.isStopping) cut(stream, 'stopped');
     return stream;
   }
 
