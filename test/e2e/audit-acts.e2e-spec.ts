@@ -34,7 +34,10 @@ describe('Audit events of operators and imports', () => {
     return body['results'] as AuditEvent[];
   };
   const told = async () => (await events()).map(({ action, changes }) => [action, ...changes]);
-  const importLines = (values: readonly object[], options: { dryRun?: boolean; missing?: 'hide' } = {}) =>
+  const importLines = (
+    values: readonly object[],
+    options: { dryRun?: boolean; missing?: 'hide'; createTagKeys?: 'platform' } = {},
+  ) =>
     operator.imports.runLines(
       workspaceId(workspace),
       { source: 'hr', files: [], dryRun: false, missing: 'keep', createTagKeys: null, ...options },
@@ -146,6 +149,28 @@ describe('Audit events of operators and imports', () => {
       ],
     });
     expect(second?.changes).toContainEqual({ field: 'hidden', old: null, new: 1 });
+  });
+
+  it('show each tag key that an import made, and are absent for a dry run', async () => {
+    await operator.tagKeys.create(workspaceId(workspace), { key: 'env', value: null, platform: false });
+    const tagged = [{ ...employee('1'), tags: ['env', 'Süd 🗝', 'team'].map((key) => ({ key, value: 'v' })) }];
+    await importLines(tagged, { createTagKeys: 'platform', dryRun: true });
+    await importLines(tagged, { createTagKeys: 'platform' });
+    await importLines(tagged, { createTagKeys: 'platform' });
+
+    const found = (await events()).filter(({ actor }) => actor.type === 'IMPORT');
+
+    expect(found.map(({ action }) => action)).toEqual([
+      ...['tag_key.created', 'tag_key.created'],
+      ...['import.completed', 'import.completed'],
+    ]);
+    for (const [place, id] of ['Süd 🗝', 'team'].entries()) {
+      expect(found[place]).toMatchObject({
+        actor: { type: 'IMPORT', clientId: null, name: 'ops' },
+        target: { type: 'TAG_KEY', id },
+        changes: [],
+      });
+    }
   });
 
   it('are found by their action', async () => {

@@ -100,8 +100,9 @@ describe('An upload to the console', () => {
 
   it('is tried first, then imported, by the person', async () => {
     const before = await assets();
+    const input = record('a', { tags: [{ key: 'shelf' }] }) + record('b');
 
-    const { path, page } = await tried(record('a') + record('b'), { createTagKeys: 'platform' });
+    const { path, page } = await tried(input, { createTagKeys: 'platform' });
 
     expect(page.text).toContain('Nothing is written yet');
     expect(counts(page)).toMatchObject({ Read: 2, Created: 2, Failed: 0 });
@@ -115,14 +116,19 @@ describe('An upload to the console', () => {
     const [run] = await query(`SELECT * FROM import_run WHERE workspace_id = $1 AND source = 'hr'`, [ours.id]);
     expect(run).toMatchObject({
       ...{ outcome: 'COMPLETED', who: `person ${admin.personId}`, map: null },
-      files: [{ name: 'things.ndjson', bytes: 118 }],
+      files: [{ name: 'things.ndjson', bytes: input.length }],
       options: { missing: 'keep', hideAtMost: null, createTagKeys: 'platform', strict: false },
     });
     const events = await query(
-      `SELECT actor_type, actor_name FROM audit_event WHERE workspace_id = $1 AND action = 'import.completed'`,
-      [ours.id],
+      `SELECT action, target_id FROM audit_event
+        WHERE workspace_id = $1 AND actor_type = 'PERSON' AND actor_name = $2 AND target_type IN ('IMPORT', 'TAG_KEY')
+        ORDER BY id`,
+      [ours.id, admin.personId],
     );
-    expect(events).toEqual([{ actor_type: 'PERSON', actor_name: admin.personId }]);
+    expect(events).toEqual([
+      { action: 'tag_key.created', target_id: 'shelf' },
+      { action: 'import.completed', target_id: 'hr' },
+    ]);
     expect(done.text).toContain(`/imports/${String(run?.['id'])}`);
     expect((await admin.get(`/imports/${String(run?.['id'])}`)).text).toContain('<dd>The admin</dd>');
   });

@@ -58,7 +58,7 @@ export class ImportStoreTypeorm extends ImportStore {
       }
       await client.query(OPEN_STAGING);
       await client.query(beginIn(workspaceId));
-      const tagKeys = await ImportTagKeys.read(client, workspaceId, settings);
+      const tagKeys = await ImportTagKeys.read(client, workspaceId, settings, audit);
       const { rows: sources } = await client.query<SourceBefore>(SOURCE_BEFORE, [workspaceId, source]);
       const run = dryRun ? null : await RunRecord.begin(client, workspaceId, source, audit, settings.run);
       await client.query('COMMIT');

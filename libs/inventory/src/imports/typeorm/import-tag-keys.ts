@@ -1,3 +1,4 @@
+import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { ImportRecord } from '../domain/import-record';
 import type { ImportSettings } from '../domain/import-store.port';
 import { type WorkspaceId, shown } from '#libs/kernel';
@@ -8,6 +9,17 @@ interface TagKeyRow extends KnownTagKey {
   readonly key: string;
 }
 
+/** Returns the created keys only, so that each has one audit event. */
+const CREATE = `
+  INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key
+  ON CONFLICT DO NOTHING RETURNING key`;
+
+const createdAct = (key: string): AuditAct => ({
+  action: 'tag_key.created',
+  actor: { type: 'IMPORT' },
+  target: { type: 'TAG_KEY', id: key },
+});
+
 /** The tag keys of a workspace during an import: read once, and again after some were created or deleted. */
 export class ImportTagKeys {
   /** Keys of a transaction that may still roll back. */
@@ -16,6 +28,7 @@ export class ImportTagKeys {
   private constructor(
     private readonly workspaceId: WorkspaceId,
     private readonly settings: Pick<ImportSettings, 'createTagKeys' | 'dryRun'>,
+    private readonly audit: AuditRecorder,
     private committed: ReadonlyMap<string, KnownTagKey>,
   ) {}
 
@@ -24,8 +37,9 @@ export class ImportTagKeys {
     client: PoolClient,
     workspaceId: WorkspaceId,
     settings: Pick<ImportSettings, 'createTagKeys' | 'dryRun'>,
+    audit: AuditRecorder,
   ): Promise<ImportTagKeys> {
-    return new ImportTagKeys(workspaceId, settings, await readAll(client, workspaceId));
+    return new ImportTagKeys(workspaceId, settings, audit, await readAll(client, workspaceId));
   }
 
   /** Committed keys, which no rollback removes. */
@@ -43,8 +57,8 @@ export class ImportTagKeys {
   }
 
   /**
-   * Returns the keys of the workspace. Creates the named ones first when the import allows it; a dry run imagines them.
-   * Runs within a transaction of the client.
+   * Returns the keys of the workspace. Creates and records the named ones first when the import allows it; a dry run
+   * imagines them. Runs within a transaction of the client.
    */
   async lookUp(client: PoolClient, keys: readonly string[]): Promise<ReadonlyMap<string, KnownTagKey>> {
     const missing = new Set(keys.filter((key) => !this.committed.has(key)));
@@ -53,10 +67,10 @@ export class ImportTagKeys {
       this.made = new Map([...this.committed, ...[...missing].map((key) => [key, IMAGINED] as const)]);
       return this.made;
     }
-    await client.query(
-      'INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key ON CONFLICT DO NOTHING',
-      [this.workspaceId, [...missing]],
-    );
+    const { rows: created } = await client.query<{ key: string }>(CREATE, [this.workspaceId, [...missing]]);
+    for (const { key } of created) {
+      await this.audit.record(this.workspaceId, createdAct(key), (text, values) => client.query(text, values));
+    }
     return this.readAgain(client);
   }
 
