@@ -192,6 +192,18 @@ describe('The history by day', () => {
     expect(await days(`${SUMMARY}?from=${day(9)}`)).toHaveLength(5);
   });
 
+  it('reads as often for days that are not written as for today', async () => {
+    await moveBack(3);
+    const readsOf = async (path: string, wanted: number): Promise<number> => {
+      const reads = jest.spyOn(Database.prototype, 'read');
+      expect(await days(path)).toHaveLength(wanted);
+      const { length } = reads.mock.calls;
+      reads.mockRestore();
+      return length;
+    };
+    expect(await readsOf(`${SUMMARY}?from=${day(3)}`, 4)).toBe(await readsOf(SUMMARY, 1));
+  });
+
   describe('with a workspace whose days are slow or fail', () => {
     /** Does this before each day of the workspace. */
     const plant = (statement: string): Promise<unknown> =>

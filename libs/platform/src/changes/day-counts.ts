@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, ValidationFailed, type WorkspaceId, newestOf } from '#libs/kernel';
 import { Database } from '../database/database';
-import { type Statement, bind, prepared } from '../database/pipelined-statements';
-import { History } from './history';
+import { type BoundStatement, type Statement, bind, prepared } from '../database/pipelined-statements';
+import { AWAIT_TICKETS } from './history';
 
 /** Statements of one kind of counts. */
 export interface DayCountsOf {
@@ -42,10 +42,7 @@ const DAY_MS = 86_400_000;
 /** Reads counts by day. */
 @Injectable()
 export class DayCounts {
-  constructor(
-    private readonly database: Database,
-    private readonly history: History,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** The days from `from` to `to` that the worker has written, in their order: one probe, whatever the inventory holds. */
   async written(workspaceId: WorkspaceId, of: DayCountsOf, from: string, to: string): Promise<CountedDay[]> {
@@ -56,7 +53,7 @@ export class DayCounts {
   }
 
   /**
-   * The days from `from` to `to` that the history knows, in their order. Both default to today.
+   * The days from `from` to `to` that the history knows, in their order. Both default to today. Reads twice at most.
    * @throws `validation_failed`; `service_unavailable` while the worker has many days to write
    */
   async days(
@@ -65,38 +62,37 @@ export class DayCounts {
     given: { readonly from?: string | undefined; readonly to?: string | undefined },
   ): Promise<CountedDay[]> {
     const from = given.from ?? given.to ?? null;
-    const { today, begins, written } = await this.stored(workspaceId, of, from, given.to ?? null);
+    // A change under way may belong to a past day.
+    const waits = from === null ? [] : [bind(AWAIT_TICKETS, [workspaceId])];
+    const { today, begins, written } = await this.stored(workspaceId, of, from, given.to ?? null, waits);
     const wanted = daysOf(given, today);
     const isKnown = (date: string): boolean => date in written || date === today || endOf(date) >= begins;
     const known = wanted.filter(isKnown);
-    if (known.filter((date) => date !== today && !(date in written)).length > MOST_UNWRITTEN) throw new DaysUnwritten();
-    const days: CountedDay[] = [];
-    for (const date of known) {
-      const isFinal = date !== today;
-      const cells = written[date] ?? (await this.countsAt(workspaceId, of, isFinal ? new Date(endOf(date)) : null));
-      days.push({ date, isFinal, cells });
-    }
-    return days;
+    const uncounted = known.filter((date) => !(date in written));
+    if (uncounted.filter((date) => date !== today).length > MOST_UNWRITTEN) throw new DaysUnwritten();
+    const counts = uncounted.map((date) => {
+      const instant = date === today ? 'infinity' : new Date(endOf(date)).toISOString();
+      return bind(of.countsAt, [workspaceId, instant]);
+    });
+    const counted = counts.length === 0 ? [] : await this.database.read(newestOf(workspaceId), counts);
+    const cellsOf = (date: string): CountedDay['cells'] =>
+      written[date] ?? (JSON.parse(counted[uncounted.indexOf(date)]?.[0]?.[0] ?? '[]') as CountedDay['cells']);
+    return known.map((date) => ({ date, isFinal: date !== today, cells: cellsOf(date) }));
   }
 
   /** The days that the worker has written, with today's date and the time at which the history begins. */
-  private async stored(workspaceId: WorkspaceId, { stored }: DayCountsOf, from: string | null, to: string | null) {
-    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(stored, [workspaceId, from, to])]);
-    const [today = '', begins = null, counts = null] = row ?? [];
+  private async stored(
+    workspaceId: WorkspaceId,
+    { stored }: DayCountsOf,
+    from: string | null,
+    to: string | null,
+    waits: readonly BoundStatement[] = [],
+  ) {
+    const statements = [...waits, bind(stored, [workspaceId, from, to])];
+    const rows = await this.database.read(newestOf(workspaceId), statements);
+    const [today = '', begins = null, counts = null] = rows.at(-1)?.[0] ?? [];
     const written = JSON.parse(counts ?? '{}') as Record<string, CountedDay['cells']>;
     return { today: today as string, begins: Number(begins), written };
-  }
-
-  /** The counts at an instant; null for now. */
-  private async countsAt(
-    workspaceId: WorkspaceId,
-    { countsAt }: DayCountsOf,
-    instant: Date | null,
-  ): Promise<CountedDay['cells']> {
-    if (instant) await this.history.waitUntilOver(workspaceId, instant);
-    const values = [workspaceId, instant?.toISOString() ?? 'infinity'];
-    const [[row] = []] = await this.database.read(newestOf(workspaceId), [bind(countsAt, values)]);
-    return JSON.parse(row?.[0] ?? '[]') as CountedDay['cells'];
   }
 }
 

@@ -30,7 +30,7 @@ interface Checked {
 }
 
 /** Waits for tickets under way: each of them took this lock before it read the clock. */
-const AWAIT_TICKETS = prepared(
+export const AWAIT_TICKETS = prepared(
   'history_await_tickets',
   `SELECT pg_advisory_xact_lock_shared(hashtextextended('change_ticket ' || $1::uuid::text, 0))`,
 );
