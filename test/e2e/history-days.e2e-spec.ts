@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { History } from '#libs/platform/changes';
+import { ASSET_DAYS } from '#libs/inventory';
+import { workspaceId } from '#libs/kernel';
+import { DayCounts, History } from '#libs/platform/changes';
 import type { Settings } from '#libs/platform/config';
 import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
@@ -53,10 +55,11 @@ describe('The history by day', () => {
   let workOf: (historyRetentionDays: number) => HistoryWork;
   let work: HistoryWork;
   let dataSource: DataSource;
+  let database: Database;
   beforeAll(async () => {
     const options = { url: app.database.databaseUrl, poolSize: 2, patience: 'request' } as const;
     dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
-    const database = new Database(dataSource);
+    database = new Database(dataSource);
     history = new History(database);
     workOf = (historyRetentionDays) =>
       new HistoryWork(database, history, { ...app.settings, historyRetentionDays } as Settings, new Metrics());
@@ -190,6 +193,30 @@ describe('The history by day', () => {
     expect([status, headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
     await work.writeDays();
     expect(await days(`${SUMMARY}?from=${day(9)}`)).toHaveLength(5);
+  });
+
+  it('leaves a day out whose former states are forgotten before it is counted', async () => {
+    await moveBack(2);
+    const forget = () =>
+      app.arrange.change(workspace, 'UPDATE history_horizon SET begins_at = now() WHERE workspace_id = $1', [
+        workspace,
+      ]);
+    const writing = jest.spyOn(history, 'waitUntilOver').mockImplementation(forget);
+    await work.writeDays();
+    writing.mockRestore();
+    const { rows } = await app.database.admin.query('SELECT FROM day_count WHERE workspace_id = $1', [workspace]);
+    expect(rows).toEqual([]);
+
+    await moveBack(1);
+    const read = database.read.bind(database);
+    const reading = jest.spyOn(database, 'read').mockImplementation(async (scope, statements) => {
+      const found = await read(scope, statements);
+      await forget();
+      return found;
+    });
+    const counted = await new DayCounts(database).days(workspaceId(workspace), ASSET_DAYS, { from: day(1) });
+    reading.mockRestore();
+    expect(counted.map(({ date }) => date)).toEqual([day(0)]);
   });
 
   it('reads as often for days that are not written as for today', async () => {

@@ -8,7 +8,7 @@ import { AWAIT_TICKETS } from './history';
 export interface DayCountsOf {
   /** Values: $1 workspace, $2 and $3 the first and last day. */
   readonly stored: Statement;
-  /** Values: $1 workspace, $2 instant. */
+  /** Values: $1 workspace, $2 instant. No row for an instant from before the history. */
   readonly countsAt: Statement;
 }
 
@@ -21,7 +21,12 @@ export const dayCountsOf = ({ stored, countsAt }: Readonly<Record<keyof DayCount
             (SELECT jsonb_object_agg(day, counts) FROM ${stored}
               WHERE workspace_id = $1 AND day BETWEEN coalesce($2::date, CURRENT_DATE - 1) AND coalesce($3::date, CURRENT_DATE + 1))`,
   ),
-  countsAt: prepared(countsAt, `SELECT ${countsAt}($1, $2::timestamptz)`),
+  // Retention moves the beginning before it removes. One statement, so that its snapshot has what it counts.
+  countsAt: prepared(
+    countsAt,
+    `SELECT ${countsAt}($1, $2::timestamptz)
+      WHERE $2::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1)`,
+  ),
 });
 
 /** The counts of a day: for each cell an array of its values, and the number behind them. */
@@ -75,9 +80,11 @@ export class DayCounts {
       return bind(of.countsAt, [workspaceId, instant]);
     });
     const counted = counts.length === 0 ? [] : await this.database.read(newestOf(workspaceId), counts);
-    const cellsOf = (date: string): CountedDay['cells'] =>
-      written[date] ?? (JSON.parse(counted[uncounted.indexOf(date)]?.[0]?.[0] ?? '[]') as CountedDay['cells']);
-    return known.map((date) => ({ date, isFinal: date !== today, cells: cellsOf(date) }));
+    return known.flatMap((date) => {
+      const text = counted[uncounted.indexOf(date)]?.[0]?.[0];
+      const cells = text ? (JSON.parse(text) as CountedDay['cells']) : written[date];
+      return cells ? [{ date, isFinal: date !== today, cells }] : [];
+    });
   }
 
   /** The days that the worker has written, with today's date and the time at which the history begins. */

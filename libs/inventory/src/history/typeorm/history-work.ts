@@ -39,11 +39,12 @@ const CANCEL = prepared(
   'history_cancel',
   'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND xact_start = $2::timestamptz',
 );
-/** One statement, so that both counts are of one snapshot. */
+/** One statement, so that both counts are of one snapshot, which has every former state that they need. */
 export const WRITE_DAY = prepared(
   'history_write_day',
   `INSERT INTO day_count (workspace_id, day, assets, computers)
    SELECT $1::uuid, $2::date, asset_counts_at($1::uuid, $3::timestamptz), computer_counts_at($1::uuid, $3::timestamptz)
+    WHERE $3::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1::uuid)
        ON CONFLICT DO NOTHING`,
 );
 const MOVE_HORIZONS = prepared('history_move_horizons', 'SELECT move_history_horizons($1::integer)');
