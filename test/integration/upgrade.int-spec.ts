@@ -11,8 +11,6 @@ import { type TestDatabase, createTestDatabase, testSchema } from '../support/te
 /** Every migration before it is part of the last release. */
 const FIRST_UNRELEASED = 1_780_000_000_030;
 const ASSETS = 600;
-/** Kept former states as documents until it. */
-const FORMER_STATES_IN_COLUMNS = 1_780_000_000_138;
 /** They commit batch by batch, so an interrupted one begins again. */
 const REPEATABLE = [FillCountsAndPostures1780000000042.name];
 
@@ -84,24 +82,6 @@ describe('An upgrade from the last release', () => {
     } finally {
       await operator.destroy();
     }
-  });
-
-  it('keeps former states that were documents', async () => {
-    const { admin } = database;
-    await bringTo(before(FORMER_STATES_IN_COLUMNS));
-    const { rows } = await admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('acme', 'Acme') RETURNING id`,
-    );
-    await admin.query(fill(rows[0]?.id as string));
-    await admin.query(`UPDATE asset SET name = 'renamed', change_id = change_id + 1`);
-    const former = async () => (await admin.query<object>('SELECT * FROM former_asset ORDER BY version_id')).rows;
-    const documents = await former();
-
-    await bringTo(testSchema);
-
-    expect(documents).toHaveLength(ASSETS);
-    // Later migrations may add columns.
-    expect(await former()).toMatchObject(documents);
   });
 });
 
