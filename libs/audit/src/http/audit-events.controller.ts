@@ -35,7 +35,7 @@ export class AuditEventsController {
       resource: RESOURCE,
       item: 'event',
       feed: null,
-      reader: (workspaceId, { since, ...filter }) => {
+      reader: async (workspaceId, { since, ...filter }) => {
         const beginning = feedStartOf(since);
         return async ({ size, after, mostBytes }) => {
           const start = after === null ? beginning : ({ kind: 'position', position: after } as const);

@@ -19,17 +19,14 @@ export abstract class ComputerDirectory {
   /** Returns one page of the matches in a stable order. `totalCount` and the items come from one snapshot. */
   abstract list(scope: ReadScope, filter: ComputerFilter, page: PageRequest, expand?: Expand): Promise<Page<Computer>>;
 
-  /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
+  /**
+   * Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. Given an
+   * instant, the function reads all computers as they were then, and counts none.
+   */
   abstract reader(
     workspaceId: WorkspaceId,
     filter: ComputerFilter,
-    expand?: Expand,
-  ): (page: PageRequest) => Promise<Page<Computer>>;
-
-  /** Returns the function that reads all computers as they were at an instant, page by page. Its pages count none. */
-  abstract readerThen(
-    workspaceId: WorkspaceId,
-    then: ThenRequest,
+    request?: Partial<ThenRequest>,
   ): Promise<(page: PageRequest) => Promise<Page<Computer>>>;
 
   /**

@@ -57,8 +57,7 @@ export class ComputersController {
       resource: RESOURCE,
       item: 'computer',
       feed: { resource: FEED, filters: [] },
-      reader: (workspaceId, filter, { expand }) => computers.reader(workspaceId, filter, expand),
-      past: { filters: [], reader: (workspaceId, _filter, then) => computers.readerThen(workspaceId, then) },
+      reader: async (workspaceId, filter, request) => computers.reader(workspaceId, filter, request),
       show: toComputerDto,
     };
   }

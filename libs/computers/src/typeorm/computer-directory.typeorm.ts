@@ -55,19 +55,13 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     return listWith(expand).page(this.database, scope, wantedComputers(filter), page);
   }
 
-  reader(
+  async reader(
     workspaceId: WorkspaceId,
     filter: ComputerFilter,
-    expand?: Expand,
-  ): (page: PageRequest) => Promise<Page<Computer>> {
-    return listWith(expand).reader(this.database, workspaceId, wantedComputers(filter));
-  }
-
-  async readerThen(
-    workspaceId: WorkspaceId,
-    then: ThenRequest,
+    { asOf, expand }: Partial<ThenRequest> = {},
   ): Promise<(page: PageRequest) => Promise<Page<Computer>>> {
-    return this.past.reader(workspaceId, HISTORY, then);
+    if (asOf) return this.past.reader(workspaceId, HISTORY, { asOf, expand });
+    return listWith(expand).reader(this.database, workspaceId, wantedComputers(filter));
   }
 
   async get(scope: ReadScope, id: AssetId, { asOf, expand }: Partial<ThenRequest> = {}): Promise<Computer> {

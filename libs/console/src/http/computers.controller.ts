@@ -54,7 +54,7 @@ export class ComputersController {
       ...{ name: 'computers.csv', mediaType: 'text/csv; charset=utf-8' },
       head: csvLine([...facts, 'lastCheckedAt', 'source', ...CHECKS]),
       target: { type: 'INVENTORY', id: RESOURCE },
-      reader: this.computers.reader(me.workspaceId, filters, 'owner'),
+      reader: await this.computers.reader(me.workspaceId, filters, { expand: 'owner' }),
       line: (one) =>
         csvLine([
           ...[one.id, one.name, one.owner?.name, one.owner?.email, one.serialNumber, one.operatingSystem],

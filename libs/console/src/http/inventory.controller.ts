@@ -63,7 +63,7 @@ export class InventoryController {
     await this.downloads.send(me, response, {
       ...{ name: 'inventory.csv', mediaType: 'text/csv; charset=utf-8', head: csvLine(COLUMNS) },
       target: { type: 'INVENTORY', id: RESOURCE },
-      reader: this.assets.reader(me.workspaceId, filters, 'owner'),
+      reader: await this.assets.reader(me.workspaceId, filters, { expand: 'owner' }),
       line: (one) =>
         csvLine([
           ...[one.id, one.name, one.type, one.classification, one.description, one.owner?.name, one.owner?.email],

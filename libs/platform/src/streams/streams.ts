@@ -31,26 +31,20 @@ export interface StreamedList<Item, Filters> {
   readonly resource: string;
   /** The `type` of a line with an item, and its other member. */
   readonly item: string;
-  /** Gives the function that reads pages of the list, as it is now. */
+  /**
+   * Gives the function that reads pages of the list, as it is now or was at an instant.
+   * @throws `validation_failed` for an instant that cannot be asked for
+   */
   reader(
     workspaceId: WorkspaceId,
     filters: Filters,
-    query: { readonly expand?: Expand },
-  ): (page: PageRequest) => Promise<Page<Item>>;
-  /** The list as it was at an instant, and the filters that it knows. Absent for a list without a past. */
-  readonly past?: {
-    readonly filters: readonly string[];
-    reader(
-      workspaceId: WorkspaceId,
-      filters: Filters,
-      then: ThenRequest,
-    ): Promise<(page: PageRequest) => Promise<Page<Item>>>;
-  };
+    request: Partial<ThenRequest>,
+  ): Promise<(page: PageRequest) => Promise<Page<Item>>>;
   /** The item as clients see it. */
   show(item: Item): object;
   /**
-   * The feed that goes on where a stream ends: the name in its cursors, and the filters that it knows. Null for a list that
-   * only grows at its end: its stream has no start line, and its last checkpoint goes on.
+   * The feed that goes on where a stream ends: the name in its cursors, and the filters that it knows, like the past. Null
+   * for a list that only grows at its end: its stream has no start line, and its last checkpoint goes on.
    */
   readonly feed: { readonly resource: string; readonly filters: readonly string[] } | null;
 }
@@ -126,16 +120,14 @@ export class Streams {
     const { workspaceId, clientId } = caller;
     if (query.pageSize !== undefined) throw new PageSizeRefused();
     const { page, filters, texts } = this.paging.request(workspaceId, cursorsOf(list.resource), query, response);
-    const { asOf } = filters as { readonly asOf?: Date };
-    if (asOf && list.past) onlyOf(list.past.filters, filters);
+    const { asOf } = filters as Partial<ThenRequest>;
+    if (asOf) onlyOf(list.feed?.filters ?? [], filters);
     response.vary('Accept-Encoding');
     const { after, count } = positionOf(page.after);
     const isResumed = page.after !== null;
     const firstRows = async () => {
       // An instant that is not over keeps nobody else from a turn.
-      const read = await (asOf && list.past
-        ? list.past.reader(workspaceId, filters, { asOf, expand: query.expand })
-        : list.reader(workspaceId, filters, query));
+      const read = await list.reader(workspaceId, filters, { ...(asOf && { asOf }), expand: query.expand });
       // Before the first row, so that the feed has every change from then on.
       const start = asOf
         ? { asOf: asOf.toISOString(), ...(isResumed && { resumed: true }) }

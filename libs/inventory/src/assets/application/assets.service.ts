@@ -36,18 +36,16 @@ export class AssetsService {
     return this.assets.employeesWith(scope, text, limit);
   }
 
-  /** Returns the function that reads a whole list page by page, always as it is now. */
-  reader(workspaceId: WorkspaceId, filter: AssetFilter, expand?: Expand): (page: PageRequest) => Promise<Page<Asset>> {
-    return this.assets.reader(workspaceId, filter, expand);
-  }
-
-  /** Returns the function that reads all assets as they were at an instant, page by page. */
-  async readerThen(
+  /**
+   * Returns the function that reads a whole list page by page, as {@link AssetRepository} says.
+   * @throws `validation_failed` for an instant before the history or after now
+   */
+  async reader(
     workspaceId: WorkspaceId,
-    { categoryKey }: AssetFilter,
-    then: ThenRequest,
+    filter: AssetFilter,
+    request: Partial<ThenRequest>,
   ): Promise<(page: PageRequest) => Promise<Page<Asset>>> {
-    return this.assets.readerThen(workspaceId, categoryKey, then);
+    return this.assets.reader(workspaceId, filter, request);
   }
 
   /** @throws `not_found` */

@@ -52,12 +52,15 @@ export abstract class AssetRepository {
   /** Returns at most `limit` employees who have the text in their name or e-mail address, in any letter case. */
   abstract employeesWith(scope: ReadScope, text: string, limit: number): Promise<FoundEmployees>;
 
-  /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
+  /**
+   * Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. Given an
+   * instant, the function reads the assets of a category, or all, as they were then, and counts none.
+   */
   abstract reader(
     workspaceId: WorkspaceId,
     filter: AssetFilter,
-    expand?: Expand,
-  ): (page: PageRequest) => Promise<Page<Asset>>;
+    request?: Partial<ThenRequest>,
+  ): Promise<(page: PageRequest) => Promise<Page<Asset>>>;
 
   /**
    * The asset now, or as a read at an instant showed it, also if it is hidden now. Returns null when the workspace has, or
@@ -65,13 +68,6 @@ export abstract class AssetRepository {
    * @throws `validation_failed` for an instant before the history or after now
    */
   abstract find(scope: ReadScope, id: AssetId, request?: Partial<ThenRequest>): Promise<Asset | null>;
-
-  /** Returns the function that reads all assets of an instant page by page. Its pages count none. */
-  abstract readerThen(
-    workspaceId: WorkspaceId,
-    categoryKey: CategoryKey | undefined,
-    then: ThenRequest,
-  ): Promise<(page: PageRequest) => Promise<Page<Asset>>>;
 
   /** The states of one asset, newest first. Null for an id of which no state was ever visible. */
   abstract history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Asset>> | null>;

@@ -60,11 +60,7 @@ export class AssetsController {
       resource: RESOURCE,
       item: 'asset',
       feed: { resource: 'asset-changes', filters: ['categoryKey'] },
-      reader: (workspaceId, filter, { expand }) => assets.reader(workspaceId, filter, expand),
-      past: {
-        filters: ['categoryKey'],
-        reader: (workspaceId, filter, then) => assets.readerThen(workspaceId, filter, then),
-      },
+      reader: async (workspaceId, filter, request) => assets.reader(workspaceId, filter, request),
       show: toAssetDto,
     };
   }

@@ -97,7 +97,12 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return { found, partly: rows[0]?.[0] === 't' };
   }
 
-  reader(workspaceId: WorkspaceId, filter: AssetFilter, expand?: Expand): (page: PageRequest) => Promise<Page<Asset>> {
+  async reader(
+    workspaceId: WorkspaceId,
+    filter: AssetFilter,
+    { asOf, expand }: Partial<ThenRequest> = {},
+  ): Promise<(page: PageRequest) => Promise<Page<Asset>>> {
+    if (asOf) return this.past.reader(workspaceId, HISTORY, { asOf, expand }, kindsOf(filter.categoryKey));
     return listWith(expand).reader(this.database, workspaceId, wantedAssets(filter));
   }
 
@@ -106,14 +111,6 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const [statement, toItem] = expand ? [FIND_EXPANDED_ASSET, toExpandedAsset] : [FIND_ASSET, toAsset];
     const [rows] = await this.database.read(scope, [bind(statement, [scope.workspaceId, id])]);
     return rows?.[0] ? toItem(rows[0]) : null;
-  }
-
-  async readerThen(
-    workspaceId: WorkspaceId,
-    categoryKey: CategoryKey | undefined,
-    then: ThenRequest,
-  ): Promise<(page: PageRequest) => Promise<Page<Asset>>> {
-    return this.past.reader(workspaceId, HISTORY, then, kindsOf(categoryKey));
   }
 
   async history(scope: ReadScope, id: AssetId, page: PageRequest): Promise<Page<HistoryEntry<Asset>> | null> {
