@@ -8,7 +8,7 @@ import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-f
 import { feedStatement } from '../../libs/platform/src/changes/feed-statement';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
-import { ASSET_DAYS } from '../../libs/inventory/src/history/http/summary.controller';
+import { ASSET_DAYS } from '../../libs/inventory/src/history/http/history.controller';
 import { ASSET_FILTERS, withFacetFilters } from '../support/asset-filters';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type Plan, buffersOf, explain, explainComputers, explainPage } from '../support/page-plan';

@@ -14,7 +14,6 @@ import { SourcesController } from './imports/http/sources.controller';
 import { ImportRunsTypeorm } from './imports/typeorm/import-runs.typeorm';
 import { ImportWatch } from './imports/typeorm/import-watch';
 import { HistoryController } from './history/http/history.controller';
-import { SummaryController } from './history/http/summary.controller';
 import { HistoryWork } from './history/typeorm/history-work';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
 
@@ -36,7 +35,6 @@ export const inventoryServices: Provider[] = [
     SourcesController,
     ChangesController,
     HistoryController,
-    SummaryController,
   ],
   providers: [...inventoryServices, EmptyChangeSets, HistoryWork, ImportWatch],
 })

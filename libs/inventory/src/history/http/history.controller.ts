@@ -1,6 +1,8 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
+import { DaysQueryDto } from '#libs/platform/change-pages';
+import { DayCounts, dayCountsOf } from '#libs/platform/changes';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
@@ -8,16 +10,20 @@ import type { Response } from 'express';
 import { AssetsService } from '../../assets/application/assets.service';
 import { ASSET_ID } from '../../assets/http/asset-query.dto';
 import { ASSET_HISTORY_EXAMPLES, AssetHistoryPageDto, toAssetHistoryEntryDto } from './asset-history.dto';
+import { ASSET_SUMMARY_EXAMPLES, AssetSummaryDto, toAssetDayDto } from './asset-summary.dto';
+
+export const ASSET_DAYS = dayCountsOf({ stored: 'asset_day', countsAt: 'asset_counts_at' });
 
 @ApiTags('Inventory')
-@Controller('v1/inventory/assets')
+@Controller('v1/inventory')
 export class HistoryController {
   constructor(
     private readonly assets: AssetsService,
     private readonly paging: Paging,
+    private readonly counts: DayCounts,
   ) {}
 
-  @Get(':id/history')
+  @Get('assets/:id/history')
   @RequireScope('inventory:read')
   @ApiOperation({
     operationId: 'listAssetHistory',
@@ -48,5 +54,25 @@ export class HistoryController {
       results: found.items.map(toAssetHistoryEntryDto),
       pageInfo: this.paging.pageInfo(response, workspaceId, resource, found, texts),
     };
+  }
+
+  @Get('summary')
+  @RequireScope('inventory:read')
+  @ApiOperation({
+    operationId: 'getAssetSummary',
+    summary: 'Count assets by day',
+    description:
+      'Needs `inventory:read` (or `all:read`). Returns counts of visible assets by category for each day of the history from `from` to `to`; today alone without both.',
+  })
+  @ApiSuccess(AssetSummaryDto, { description: 'The counts by day.', examples: ASSET_SUMMARY_EXAMPLES })
+  @ApiProblems('validation_failed')
+  async summary(
+    @CurrentCaller() { workspaceId }: Caller,
+    @Query() query: DaysQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AssetSummaryDto> {
+    response.vary('Accept-Encoding');
+    const days = await this.counts.days(workspaceId, ASSET_DAYS, query);
+    return { results: days.map(toAssetDayDto) };
   }
 }
