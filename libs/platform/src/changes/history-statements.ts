@@ -147,12 +147,6 @@ function entriesOf(label: string, { present, former }: HistoryRows, columns: Col
   return { ...prepared(`${label}_history`, text), itemColumns: columns.length };
 }
 
-/** A statement of the past, and how to read the item in its rows. The first column is never null where there is an item. */
-export interface Past<Item> {
-  readonly statement: ItemStatement;
-  readonly toItem: (row: TextRow) => Item;
-}
-
 interface HistoryDeclaration<Item> extends HistoryRows {
   /** The label of its statements. */
   readonly name: string;
@@ -164,16 +158,13 @@ interface HistoryDeclaration<Item> extends HistoryRows {
   readonly toExpandedItem: (row: TextRow) => Item;
 }
 
-/** Everything that is read of the past of one kind of items. */
-export interface HistoryStatements<Item> {
-  readonly entries: Past<Item>;
-  readonly find: Past<Item>;
-  readonly findExpanded: Past<Item>;
-  readonly list: Past<Item>;
-  readonly listExpanded: Past<Item>;
-}
+export type HistoryStatements<Item> = ReturnType<typeof historyOf<Item>>;
 
-export function historyOf<Item>(declared: HistoryDeclaration<Item>): HistoryStatements<Item> {
+/**
+ * Everything that is read of the past of one kind of items: each statement, and how to read the item in its rows. The first
+ * column is never null where there is an item.
+ */
+export function historyOf<Item>(declared: HistoryDeclaration<Item>) {
   const { name, columns, toItem, toExpandedItem } = declared;
   const expanded = [...columns, OWNER_THEN];
   return {
