@@ -8,7 +8,7 @@ interface HistoryRows {
   readonly former: string;
 }
 
-/** What an item is made of: columns of both relations, or expressions over them. The row is `page` there. */
+/** What an item is made of: `id`, and columns of both relations, or expressions over them. The row is `page` there. */
 type Columns = readonly string[];
 
 /** Rows of assets that a page of a stream looks at. Few of them may be what it is for. */
@@ -75,29 +75,27 @@ export interface ItemStatement extends Statement {
 
 /** Values: $1 workspace, $2 instant, $3 public id. One row, with nulls where no such item was visible then. */
 function findThen(label: string, rows: HistoryRows, columns: Columns): ItemStatement {
-  const named = columns.map((column, place) => `${column} AS c${place}`);
   const text = `
-    SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_SELECTED}
-      FROM ${MOMENT} LEFT JOIN LATERAL (${statesOf(rows, 'public_id = $3::uuid', named)}) AS state ON true`;
+    SELECT state.*, ${MOMENT_SELECTED}
+      FROM ${MOMENT} LEFT JOIN LATERAL (${statesOf(rows, 'public_id = $3::uuid', columns)}) AS state ON true`;
   return { ...prepared(`${label}_find_then`, text), itemColumns: columns.length };
 }
 
 /**
  * The next items in the order of their ids. Looks at a window of the assets, so that it never takes long. Values: $1
- * workspace, $2 instant, $3 id to start after, $4 rows wanted, $5 and $6 the first and last kind. The rows have the id of
- * the item (null in the only row where the window holds none), and the last id of the window, null at the end.
+ * workspace, $2 instant, $3 id to start after, $4 rows wanted, $5 and $6 the first and last kind. The rows end with the last
+ * id of the window, null at the end. Where the window holds no item, the only row has nulls in place of one.
  */
 function listThen(label: string, rows: HistoryRows & { readonly kind: string }, columns: Columns): ItemStatement {
-  const named = ['present.id', ...columns.map((column, place) => `${column} AS c${place}`)];
   const condition = `id > $3::bigint AND id <= place.last AND ${rows.kind} BETWEEN $5::smallint AND $6::smallint`;
   const text = `
-    SELECT ${columns.map((_, place) => `state.c${place}`).join(', ')}, ${MOMENT_SELECTED}, state.id, place.next
+    SELECT state.*, ${MOMENT_SELECTED}, place.next
       FROM ${MOMENT}
      CROSS JOIN LATERAL (
        SELECT max(id) AS last, CASE WHEN count(*) = ${WINDOW} THEN max(id) END AS next
          FROM (SELECT id FROM asset_place WHERE workspace_id = $1 AND id > $3::bigint
                 ORDER BY id LIMIT ${WINDOW}) AS places) AS place
-      LEFT JOIN LATERAL (${statesOf(rows, condition, named)} ORDER BY present.id LIMIT $4::int) AS state ON true
+      LEFT JOIN LATERAL (${statesOf(rows, condition, columns)} ORDER BY present.id LIMIT $4::int) AS state ON true
      ORDER BY state.id`;
   return { ...prepared(`${label}_list_then`, text), itemColumns: columns.length };
 }
@@ -106,6 +104,8 @@ function listThen(label: string, rows: HistoryRows & { readonly kind: string }, 
 export const ENTRY_COLUMNS = [
   'is_visible',
   'version_id',
+  'from_change',
+  'to_change',
   'valid_from',
   'valid_to',
   'origin',
@@ -120,23 +120,21 @@ export const ENTRY_COLUMNS = [
  * one, null for the present state.
  */
 function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): ItemStatement {
-  const named = columns.map((column, place) => `${column} AS c${place}`).join(', ');
+  const selected = columns.join(', ');
   const ofItem = `${former} AS page WHERE workspace_id = $1 AND id = item.id`;
   const text = `
-    SELECT ${columns.map((_, place) => `entry.c${place}`).join(', ')},
-           entry.is_visible, entry.version_id,
-           ${milliseconds('made.changed_at')}, ${milliseconds('ended.changed_at')},
+    SELECT entry.*, ${milliseconds('made.changed_at')}, ${milliseconds('ended.changed_at')},
            made.origin, made.client_id, made.request_id, counted.total, counted.was_visible
       FROM (SELECT id, facet FROM ${present} WHERE workspace_id = $1 AND public_id = $2::uuid) AS item
      CROSS JOIN LATERAL (
        SELECT 1 + count(*) AS total, item.facet IS NOT NULL OR count(facet) > 0 AS was_visible FROM ${ofItem}) AS counted
       LEFT JOIN LATERAL (
-       SELECT ${named}, facet IS NOT NULL AS is_visible, NULL::bigint AS version_id, change_id AS from_change,
+       SELECT ${selected}, facet IS NOT NULL AS is_visible, NULL::bigint AS version_id, change_id AS from_change,
               NULL::bigint AS to_change
          FROM (SELECT * FROM ${present} WHERE workspace_id = $1 AND id = item.id) AS page
         WHERE $4::bigint IS NULL
        UNION ALL
-       (SELECT ${named}, facet IS NOT NULL, version_id, from_change, to_change FROM ${ofItem}
+       (SELECT ${selected}, facet IS NOT NULL, version_id, from_change, to_change FROM ${ofItem}
            AND version_id <= coalesce($4::bigint, ${LARGEST})
          ORDER BY version_id DESC LIMIT $3::int)) AS entry ON true
       LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.from_change OFFSET 0) AS made

@@ -118,10 +118,9 @@ export class History {
       ]);
       // Retention may have moved the first instant meanwhile.
       momentOf(rows[0], statement, instant);
-      const at = statement.itemColumns + MOMENT_COLUMNS.length;
-      const found = rows.filter((row) => row[at] !== null);
-      const page = toPage(found, size, 0, (row) => row[at] as string);
-      const behindPage = budget.isCut ? page.lastPosition : (rows[0]?.[at + 1] ?? null);
+      const found = rows.filter(([id]) => id !== null);
+      const page = toPage(found, size, 0, ([id]) => id as string);
+      const behindPage = budget.isCut ? page.lastPosition : (rows[0]?.at(-1) ?? null);
       const endPosition = page.endPosition ?? behindPage;
       const items = page.items.map((row) => asItWas(toItem(row), instant));
       return { ...page, items, endPosition, lastPosition: endPosition ?? page.lastPosition };
