@@ -122,7 +122,7 @@ describe('The history by day', () => {
     expect(custom(await days(path))).toEqual(expected);
     const computers = expected.map(() => ({ total: 1 }));
     expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(computers);
-    await work.writeDays();
+    for (let written = 0; written < 2; written += 1) await work.writeDays();
     expect(custom(await days(path))).toEqual(expected);
     expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(computers);
     expect(custom(await days(`${SUMMARY}?to=${day(2)}`))).toEqual(expected.slice(0, 1));
@@ -168,30 +168,12 @@ describe('The history by day', () => {
     expect((await days(`${SUMMARY}?to=${day(1)}`))[0]?.categories[2]).toMatchObject({ total: 1 });
   });
 
-  it('leaves no day out that another instance begins and does not end', async () => {
-    await moveBack(2);
-    const { admin } = app.database;
-    await admin.query('BEGIN');
-    await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`, [workspace]);
-    const waiting = jest.spyOn(history, 'waitUntilOver').mockImplementation(async (_, instant) => {
-      if (instant.toISOString().startsWith(day(1))) await admin.query('ROLLBACK');
-    });
-    await work.writeDays();
-    waiting.mockRestore();
-    await admin.query('ROLLBACK');
-    await work.writeDays();
-
-    const written = `SELECT to_char(day, 'YYYY-MM-DD') AS day FROM day_count WHERE workspace_id = $1 ORDER BY day`;
-    const { rows } = await admin.query<{ day: string }>(written, [workspace]);
-    expect(rows.map((row) => row.day)).toEqual([day(2), day(1)]);
-  });
-
   it('asks to come again while many days are to be written', async () => {
     await app.arrange.anAsset(workspace);
     await moveBack(4);
     const { status, headers } = await client.get(`${SUMMARY}?from=${day(4)}`);
     expect([status, headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-    await work.writeDays();
+    for (let written = 0; written < 4; written += 1) await work.writeDays();
     expect(await days(`${SUMMARY}?from=${day(9)}`)).toHaveLength(5);
   });
 
@@ -293,7 +275,7 @@ describe('The history by day', () => {
       expect([await written(counted), await written(workspace)]).toEqual([[], [day(1)]]);
     });
 
-    it('writes the days of others, and removes former states, when more days fail than a round counts', async () => {
+    it('writes the days of others, and removes former states, when a day fails', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       for (const description of ['one', 'two']) await describeAs(id, description);
       await moveBack(600);
@@ -305,7 +287,7 @@ describe('The history by day', () => {
 
       await work['round']();
 
-      expect([await written(failing), await written(workspace)]).toEqual([[], [day(2), day(1)]]);
+      expect([await written(failing), await written(workspace)]).toEqual([[], [day(2)]]);
       expect(warned.mock.calls).toEqual([
         [expect.objectContaining({ message: 'a day was not counted', workspaceId: failing, day: day(600) })],
       ]);

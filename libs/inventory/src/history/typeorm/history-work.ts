@@ -7,19 +7,13 @@ import { Database, bind, prepared } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
 
 const PAUSE_MS = 10_000;
-/** Days of all workspaces that one round counts. */
-const DAYS_PER_ROUND = 500;
 /** A round looks at former states for so long, in batches that block nobody, and the next one goes on there. */
 const BATCH = 2_000;
 const FORGETTING_MS = 2_000;
-/**
- * The first day of each workspace comes first, so that none takes up a whole round. Workspaces that are far behind may fail
- * each time, so they come after the others.
- */
+/** Workspaces that are far behind may fail each time, so they come after the others. */
 const DAYS = prepared(
   'history_days',
-  `SELECT workspace, to_char(day, 'YYYY-MM-DD') FROM days_to_count(NULL)
-    ORDER BY row_number() OVER (PARTITION BY workspace ORDER BY day), day DESC LIMIT $1::integer`,
+  `SELECT workspace, to_char(day, 'YYYY-MM-DD') FROM days_to_count() ORDER BY day DESC`,
 );
 /** A day of which much changed since takes longer than a statement of a request may. */
 const LONGEST_COUNT_MS = 30_000;
@@ -75,24 +69,17 @@ export class HistoryWork extends RepeatedWork {
     metrics.gauge({ name: 'compliance_history_rows', help: 'Former states of assets, about.' }, () => this.rows);
   }
 
-  /**
-   * Writes the days that are over and not written yet. A day behind the newest one is never written, so a workspace whose day
-   * is not written waits for the next round.
-   */
+  /** Writes the first day of each workspace that is over and not written yet. */
   async writeDays(): Promise<void> {
-    const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [String(DAYS_PER_ROUND)])]);
-    const waiting = new Set<string>();
+    const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [])]);
     const deadline = performance.now() + COUNTING_MS;
     for (const [workspace, day] of found as [string, string][]) {
       this.assertServing();
       if (performance.now() > deadline) return;
-      if (waiting.has(workspace)) continue;
       try {
-        // Another instance may fail at this day.
-        if (!(await this.writeDay(toWorkspaceId(workspace), day))) waiting.add(workspace);
+        await this.writeDay(toWorkspaceId(workspace), day);
       } catch (error) {
         this.assertServing();
-        waiting.add(workspace);
         this.logger.warn({ message: 'a day was not counted', workspaceId: workspace, day, error });
       }
     }
@@ -123,20 +110,19 @@ export class HistoryWork extends RepeatedWork {
     await super.beforeApplicationShutdown();
   }
 
-  /** Returns false when another instance counts days of the workspace. */
-  private async writeDay(workspaceId: WorkspaceId, day: string): Promise<boolean> {
+  /** Does nothing when another instance counts a day of the workspace. */
+  private async writeDay(workspaceId: WorkspaceId, day: string): Promise<void> {
     const instant = new Date(endOf(day));
     await this.history.waitUntilOver(workspaceId, instant);
-    return this.database.unitOfWork(
+    await this.database.unitOfWork(
       { workspaceId },
       async () => {
         const opening = [ALLOW_LONG_COUNT, bind(TRANSACTION, []), bind(TRY_LOCK, [workspaceId])];
         const [, [transaction] = [], [isMine] = []] = await this.database.run({ workspaceId }, opening);
-        if (isMine?.[0] !== 't') return false;
+        if (isMine?.[0] !== 't') return;
         this.assertServing();
         this.counting = transaction ?? null;
         await this.database.write({ workspaceId }, [bind(WRITE_DAY, [workspaceId, day, instant.toISOString()])]);
-        return true;
       },
       { deadline: performance.now() + LONGEST_COUNT_MS },
     );

@@ -67,18 +67,18 @@ export class DayCounts1780000000130 implements MigrationInterface {
         'sub_key = 12',
       )}
 
-      CREATE FUNCTION days_to_count(most integer) RETURNS TABLE (workspace uuid, day date)
+      CREATE FUNCTION days_to_count() RETURNS TABLE (workspace uuid, day date)
         LANGUAGE sql STABLE ${AS_OWNER} AS $$
-        SELECT workspace_id, first + n
+        SELECT workspace_id, first
           FROM (SELECT workspace_id,
                        greatest((begins_at AT TIME ZONE 'UTC')::date,
                                 (SELECT max(counted.day) + 1 FROM day_count AS counted
                                   WHERE counted.workspace_id = horizon.workspace_id)) AS first
                   FROM history_horizon AS horizon) AS begun
-         CROSS JOIN LATERAL generate_series(0, (clock_timestamp() AT TIME ZONE 'UTC')::date - 1 - first) AS n
-         LIMIT most
+         WHERE first < (clock_timestamp() AT TIME ZONE 'UTC')::date
       $$;
       REVOKE ALL ON FUNCTION days_to_count FROM PUBLIC;
+      COMMENT ON FUNCTION days_to_count IS 'The first day of each workspace that is over and not counted.';
 
       CREATE FUNCTION move_history_horizons(days integer) RETURNS void LANGUAGE sql ${AS_OWNER} AS $$
         -- small: one row for each workspace
