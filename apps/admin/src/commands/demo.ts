@@ -46,12 +46,11 @@ async function load({ workspace, size, yesIntoProduction, ...options }: LoadOpti
     if (await operator.get(OtherInventory).exists(id)) {
       throw new CommandFailed(`The workspace "${workspace}" holds more than the demo. Name one of its own.`);
     }
-    const history = operator.get(DemoHistory);
-    const isNew = await history.isEmpty(id);
     const loaded = await operator.withProgress('assets', (show) =>
       operator.get(DemoService).load(id, size, ({ done, total }) => show(done, done / total)),
     );
-    if (isNew && HAVE_PAST.includes(size)) await history.make(id);
+    const isNew = loaded.updated + loaded.unchanged === 0;
+    if (isNew && HAVE_PAST.includes(size)) await operator.get(DemoHistory).make(id);
     return loaded;
   });
   const { read, created, updated, unchanged } = report;

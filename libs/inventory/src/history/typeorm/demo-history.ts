@@ -7,7 +7,6 @@ import { WRITE_DAY } from './history-work';
 const DAYS = 90;
 const DAY_MS = 86_400_000;
 
-const IS_EMPTY = 'SELECT NOT EXISTS (SELECT FROM change_set WHERE workspace_id = $1) AS empty';
 /** A made-up past begins before the workspace. The lock lets concurrent starts make one past. */
 const LACKS_PAST = `
   SELECT FROM history_horizon JOIN workspace ON id = workspace_id
@@ -42,14 +41,6 @@ const MOVE_SET = 'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 
 @Injectable()
 export class DemoHistory {
   constructor(private readonly database: Database) {}
-
-  /** Whether nothing was ever in the workspace. */
-  async isEmpty(workspaceId: WorkspaceId): Promise<boolean> {
-    const [row] = await this.database.inTenant({ workspaceId }, (manager) =>
-      manager.query<{ empty: boolean }[]>(IS_EMPTY, [workspaceId]),
-    );
-    return row?.empty === true;
-  }
 
   /** Gives what was just loaded a past of ninety days, in one transaction, unless it has one. */
   async make(workspaceId: WorkspaceId, now = Date.now()): Promise<void> {
