@@ -87,12 +87,9 @@ export class DayCounts1780000000130 implements MigrationInterface {
       $$;
       REVOKE ALL ON FUNCTION move_history_horizons FROM PUBLIC;
 
-      CREATE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer, OUT forgotten integer)
+      CREATE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer)
         LANGUAGE plpgsql ${AS_OWNER} SET enable_seqscan = off AS $$
-      DECLARE
-        looked record;
       BEGIN
-        forgotten := 0;
         IF asset IS NULL THEN
           SELECT min(workspace_id::text)::uuid INTO workspace FROM history_horizon WHERE workspace_id > workspace;
           asset := 0;
@@ -109,15 +106,9 @@ export class DayCounts1780000000130 implements MigrationInterface {
            WHERE old.workspace_id = workspace AND old.asset_id = place.asset_id AND old.id = place.id
              AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = place.to_change)
                  < (SELECT begins_at FROM history_horizon WHERE workspace_id = workspace)
-          RETURNING 1
         )
-        SELECT (SELECT count(*) FROM gone) AS gone, (SELECT count(*) FROM place) AS seen, last.asset_id, last.id
-          INTO looked
-          FROM (SELECT) AS one LEFT JOIN LATERAL (SELECT * FROM place ORDER BY asset_id DESC, id DESC LIMIT 1) AS last ON true;
-        forgotten := looked.gone;
-        -- NULL: the next call goes on with the next workspace.
-        asset := CASE WHEN looked.seen = batch THEN looked.asset_id END;
-        version := CASE WHEN looked.seen = batch THEN looked.id END;
+        -- NULL behind the last state: the next call goes on with the next workspace.
+        SELECT asset_id, id INTO asset, version FROM place ORDER BY asset_id DESC, id DESC LIMIT 1;
       END $$;
       REVOKE ALL ON FUNCTION forget_versions FROM PUBLIC;
       COMMENT ON FUNCTION forget_versions IS
