@@ -41,10 +41,9 @@ export const WRITE_DAY = prepared(
     WHERE $3::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1::uuid)
        ON CONFLICT DO NOTHING`,
 );
-const MOVE_HORIZONS = prepared('history_move_horizons', 'SELECT move_history_horizons($1::integer)');
 const FORGET = prepared(
   'history_forget',
-  'SELECT workspace, asset, version FROM forget_versions($1::uuid, $2::bigint, $3::bigint, $4::integer)',
+  'SELECT workspace, asset, version FROM forget_versions($1::uuid, $2::bigint, $3::bigint, $4::integer, $5::integer)',
 );
 const ROWS = prepared('history_rows', `SELECT pg_stat_get_live_tuples('asset_version'::regclass)`);
 /** Before the first former state of any workspace. */
@@ -85,15 +84,14 @@ export class HistoryWork extends RepeatedWork {
     }
   }
 
-  /** Moves the first instants of all workspaces, and then removes former states that ended before. */
+  /** Moves the first instant of each workspace, and then removes former states that ended before. */
   async forget(): Promise<void> {
     const { historyRetentionDays } = this.settings;
     if (historyRetentionDays === 0) return;
-    await this.database.run({ outsideTenants: true }, [bind(MOVE_HORIZONS, [String(historyRetentionDays)])]);
     const deadline = performance.now() + FORGETTING_MS;
     while (performance.now() < deadline) {
       this.assertServing();
-      const values = [...this.place, String(BATCH)];
+      const values = [...this.place, String(BATCH), String(historyRetentionDays)];
       const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(FORGET, values)]);
       const [workspace, asset, version] = row ?? [];
       this.place = workspace ? [workspace, asset ?? null, version ?? null] : START;

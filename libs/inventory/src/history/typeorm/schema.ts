@@ -12,7 +12,6 @@ export const historySchema: SchemaPart = {
     { function: 'asset_counts_at' },
     { function: 'computer_counts_at' },
     { function: 'days_to_count' },
-    { function: 'move_history_horizons' },
     { function: 'forget_versions' },
   ],
   consoleGrants: [

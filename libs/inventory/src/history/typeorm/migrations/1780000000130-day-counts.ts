@@ -80,20 +80,15 @@ export class DayCounts1780000000130 implements MigrationInterface {
       REVOKE ALL ON FUNCTION days_to_count FROM PUBLIC;
       COMMENT ON FUNCTION days_to_count IS 'The first day of each workspace that is over and not counted.';
 
-      CREATE FUNCTION move_history_horizons(days integer) RETURNS void LANGUAGE sql ${AS_OWNER} AS $$
-        -- small: one row for each workspace
-        UPDATE history_horizon SET begins_at = clock_timestamp() - make_interval(days => days)
-         WHERE begins_at < clock_timestamp() - make_interval(days => days)
-      $$;
-      REVOKE ALL ON FUNCTION move_history_horizons FROM PUBLIC;
-
-      CREATE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer)
+      CREATE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer, days integer)
         LANGUAGE plpgsql ${AS_OWNER} SET enable_seqscan = off AS $$
       BEGIN
         IF asset IS NULL THEN
           SELECT min(workspace_id::text)::uuid INTO workspace FROM history_horizon WHERE workspace_id > workspace;
           asset := 0;
           version := 0;
+          UPDATE history_horizon SET begins_at = clock_timestamp() - make_interval(days => days)
+           WHERE workspace_id = workspace AND begins_at < clock_timestamp() - make_interval(days => days);
         END IF;
         IF workspace IS NULL THEN RETURN; END IF;
         PERFORM set_config('app.workspace_id', workspace::text, true);
@@ -112,13 +107,13 @@ export class DayCounts1780000000130 implements MigrationInterface {
       END $$;
       REVOKE ALL ON FUNCTION forget_versions FROM PUBLIC;
       COMMENT ON FUNCTION forget_versions IS
-        'Looks at so many former states behind the given one, and removes those that ended before the horizon.';
+        'Looks at so many former states behind the given one, and removes those that ended before the horizon, which it moves first.';
     `);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      DROP FUNCTION asset_counts_at, computer_counts_at, days_to_count, move_history_horizons, forget_versions;
+      DROP FUNCTION asset_counts_at, computer_counts_at, days_to_count, forget_versions;
       DROP VIEW computer_day, asset_day; DROP TABLE day_count`);
   }
 }
