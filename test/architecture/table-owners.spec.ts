@@ -45,6 +45,7 @@ const EXCEPTIONS: readonly { readonly part: string; readonly tables: readonly st
       'asset_version',
       'change_head',
       'change_set',
+      'day_count',
       'erased_employee',
       'facet_count',
       'history_horizon',

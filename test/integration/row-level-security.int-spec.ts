@@ -120,7 +120,7 @@ describe('Row-level security', () => {
       'computer_count',
       'computer_source_count',
       'visible_computer_count',
-      ...['former_asset', 'former_computer', 'former_owner', 'known_owner', 'asset_place', 'asset_day', 'computer_day'],
+      ...['former_asset', 'former_computer', 'former_owner', 'known_owner', 'asset_place'],
     ];
     for (const relation of [...(await tables()), ...views]) {
       const column = relation === 'workspace' ? 'id' : 'workspace_id';

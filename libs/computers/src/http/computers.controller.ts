@@ -32,8 +32,8 @@ import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './
 
 const RESOURCE = 'computers';
 const FEED = 'computer-changes';
-/** Both belong to the inventory. */
-export const COMPUTER_DAYS = dayCountsOf({ stored: 'computer_day', countsAt: 'computer_counts_at' });
+/** The function is the inventory's. */
+export const COMPUTER_DAYS = dayCountsOf({ stored: 'computers', countsAt: 'computer_counts_at' });
 const COMPUTER_ID = {
   name: 'id',
   format: 'uuid',

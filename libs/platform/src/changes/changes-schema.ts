@@ -1,5 +1,6 @@
 import type { SchemaPart } from '../database/schema/schema-part';
 import { ChangeHeadRow, ChangeSetRow, HistoryHorizonRow } from './change-set.row';
+import { DayCountRow } from './day-count.row';
 import { ChangeSets1780000000030 } from './migrations/1780000000030-change-sets';
 import { ChangeSetIds1780000000096 } from './migrations/1780000000096-change-set-ids';
 import { HistoryHorizon1780000000097 } from './migrations/1780000000097-history-horizon';
@@ -12,10 +13,10 @@ const GRANTS: SchemaPart['grants'] = [
   { sequence: 'change_set_id' },
 ];
 
-/** The tables of change sets. */
+/** The tables of change sets and of the history. */
 export const changesSchema: SchemaPart = {
-  entities: [ChangeSetRow, ChangeHeadRow, HistoryHorizonRow],
+  entities: [ChangeSetRow, ChangeHeadRow, HistoryHorizonRow, DayCountRow],
   migrations: [ChangeSets1780000000030, ChangeSetIds1780000000096, HistoryHorizon1780000000097],
-  grants: GRANTS,
-  consoleGrants: GRANTS,
+  grants: [...GRANTS, { table: 'day_count', privileges: 'SELECT, INSERT' }],
+  consoleGrants: [...GRANTS, { table: 'day_count', privileges: 'SELECT' }],
 };

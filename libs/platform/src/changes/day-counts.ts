@@ -12,13 +12,13 @@ export interface DayCountsOf {
   readonly countsAt: Statement;
 }
 
-/** `stored` is the view with the counts of past days, `countsAt` the function that counts at an instant. */
+/** `stored` is the column with the counts of past days, `countsAt` the function that counts at an instant. */
 export const dayCountsOf = ({ stored, countsAt }: Readonly<Record<keyof DayCountsOf, string>>): DayCountsOf => ({
   stored: prepared(
-    `${stored}s`,
+    `${stored}_by_day`,
     `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
             (SELECT (extract(epoch FROM begins_at) * 1000)::bigint FROM history_horizon WHERE workspace_id = $1),
-            (SELECT jsonb_object_agg(day, counts) FROM ${stored}
+            (SELECT jsonb_object_agg(day, ${stored}) FROM day_count
               WHERE workspace_id = $1 AND day BETWEEN coalesce($2::date, CURRENT_DATE - 1) AND coalesce($3::date, CURRENT_DATE + 1))`,
   ),
   // Retention moves the beginning before it removes. One statement, so that its snapshot has what it counts.

@@ -12,7 +12,7 @@ import { ASSET_ID } from '../../assets/http/asset-query.dto';
 import { ASSET_HISTORY_EXAMPLES, AssetHistoryPageDto, toAssetHistoryEntryDto } from './asset-history.dto';
 import { ASSET_SUMMARY_EXAMPLES, AssetSummaryDto, toAssetDayDto } from './asset-summary.dto';
 
-export const ASSET_DAYS = dayCountsOf({ stored: 'asset_day', countsAt: 'asset_counts_at' });
+export const ASSET_DAYS = dayCountsOf({ stored: 'assets', countsAt: 'asset_counts_at' });
 
 @ApiTags('Inventory')
 @Controller('v1/inventory')

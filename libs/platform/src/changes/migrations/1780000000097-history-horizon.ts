@@ -3,7 +3,7 @@ import { tenantPolicy } from '../../database/schema/tenant-policy';
 import { ticketFunction } from './1780000000030-change-sets';
 
 /**
- * Remembers since when the past of a workspace is known. A ticket also takes a lock before it reads the clock, so that a
+ * Remembers since when the past of a workspace is known, and the counts of past days. A ticket also takes a lock before it reads the clock, so that a
  * reader of the past can wait for one under way.
  */
 export class HistoryHorizon1780000000097 implements MigrationInterface {
@@ -15,6 +15,17 @@ export class HistoryHorizon1780000000097 implements MigrationInterface {
       );
       COMMENT ON TABLE history_horizon IS 'The first instant of a workspace that can be asked for. It never moves back.';
       ${tenantPolicy('history_horizon', { ownerSeesAll: true })}
+      CREATE TABLE day_count (
+        workspace_id uuid NOT NULL REFERENCES workspace (id),
+        day date NOT NULL,
+        assets jsonb NOT NULL,
+        computers jsonb NOT NULL,
+        PRIMARY KEY (workspace_id, day)
+      );
+      COMMENT ON TABLE day_count IS 'Visible assets and computers at the last instant of a past day (UTC).';
+      COMMENT ON COLUMN day_count.assets IS 'Arrays of sub key, facet and number';
+      COMMENT ON COLUMN day_count.computers IS 'Arrays of posture and number';
+      ${tenantPolicy('day_count', { ownerSeesAll: true })}
       ${ticketFunction(`SELECT pg_advisory_xact_lock(hashtextextended('change_ticket ' || workspace::text, 0));`)}
 
       CREATE FUNCTION begin_history() RETURNS trigger
@@ -36,7 +47,7 @@ export class HistoryHorizon1780000000097 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      DROP TRIGGER begin_history ON workspace; DROP FUNCTION begin_history; DROP TABLE history_horizon;
+      DROP TRIGGER begin_history ON workspace; DROP FUNCTION begin_history; DROP TABLE day_count, history_horizon;
       ${ticketFunction()}`);
   }
 }

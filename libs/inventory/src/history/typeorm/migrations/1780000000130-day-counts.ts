@@ -1,4 +1,3 @@
-import { tenantPolicy } from '#libs/platform/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const AS_OWNER = 'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp';
@@ -35,25 +34,10 @@ const countsAt = (name: string, columns: readonly string[], now: string, only = 
       REVOKE ALL ON FUNCTION ${name} FROM PUBLIC;`;
 };
 
-/** Keeps counts by day, and lets the worker write days and forget former states. */
+/** Lets the worker count days and forget former states. */
 export class DayCounts1780000000130 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      CREATE TABLE day_count (
-        workspace_id uuid NOT NULL REFERENCES workspace (id),
-        day date NOT NULL,
-        assets jsonb NOT NULL,
-        computers jsonb NOT NULL,
-        PRIMARY KEY (workspace_id, day)
-      );
-      COMMENT ON TABLE day_count IS 'Visible assets and computers at the last instant of a past day (UTC).';
-      COMMENT ON COLUMN day_count.assets IS 'Arrays of sub key, facet and number';
-      COMMENT ON COLUMN day_count.computers IS 'Arrays of posture and number';
-      ${tenantPolicy('day_count', { ownerSeesAll: true })}
-      CREATE VIEW asset_day WITH (security_invoker = true) AS SELECT workspace_id, day, assets AS counts FROM day_count;
-      CREATE VIEW computer_day WITH (security_invoker = true) AS
-        SELECT workspace_id, day, computers AS counts FROM day_count;
-
       ${countsAt(
         'asset_counts_at',
         ['sub_key', 'facet'],
@@ -112,8 +96,6 @@ export class DayCounts1780000000130 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      DROP FUNCTION asset_counts_at, computer_counts_at, days_to_count, forget_versions;
-      DROP VIEW computer_day, asset_day; DROP TABLE day_count`);
+    await runner.query('DROP FUNCTION asset_counts_at, computer_counts_at, days_to_count, forget_versions');
   }
 }
