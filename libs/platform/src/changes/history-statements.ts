@@ -62,11 +62,13 @@ const statesOf = ({ present, former }: HistoryRows, condition: string, columns: 
         ORDER BY version_id DESC LIMIT 1) AS page
       WHERE facet IS NOT NULL) AS state`;
 
-/** Employees as owners, as the views of the inventory show them. */
-const OWNERS: HistoryRows = { present: 'known_owner', former: 'former_owner' };
+/** Views of the inventory. */
+const ASSETS: HistoryRows = { present: 'known_asset', former: 'former_asset' };
 
 /** The owner of the row `page` at `moment`, as the view `visible_owner` shows one. */
-const OWNER_THEN = `(${statesOf(OWNERS, 'public_id = page.owner_id', ['shown'])})`;
+const OWNER_THEN = `(${statesOf(ASSETS, 'public_id = page.owner_id AND is_employee', [
+  `jsonb_build_object('id', public_id, 'name', name, 'email', email)`,
+])})`;
 
 /** A statement whose columns begin with those of an item. */
 export interface ItemStatement extends Statement {
@@ -93,7 +95,7 @@ function listThen(label: string, rows: HistoryRows & { readonly kind: string }, 
       FROM ${MOMENT}
      CROSS JOIN LATERAL (
        SELECT max(id) AS last, CASE WHEN count(*) = ${WINDOW} THEN max(id) END AS next
-         FROM (SELECT id FROM asset_place WHERE workspace_id = $1 AND id > $3::bigint
+         FROM (SELECT id FROM known_asset WHERE workspace_id = $1 AND id > $3::bigint
                 ORDER BY id LIMIT ${WINDOW}) AS places) AS place
       LEFT JOIN LATERAL (${statesOf(rows, condition, columns)} ORDER BY present.id LIMIT $4::int) AS state ON true
      ORDER BY state.id`;

@@ -61,32 +61,15 @@ export class FormerAssetRow extends FormerColumns {
   @ViewColumn() to_change!: string;
 }
 
-/** A former state of an employee, as others show an owner. */
-@ViewEntity({ name: 'former_owner', synchronize: false })
-export class FormerOwnerRow {
-  @ViewColumn() workspace_id!: string;
-  @ViewColumn() id!: string;
-  @ViewColumn() version_id!: string;
-  @ViewColumn() from_change!: string;
-  @ViewColumn() to_change!: string;
-  @ViewColumn() facet!: number | null;
-  @ViewColumn() shown!: string;
-}
-
-/** An employee, visible or not, as others show an owner. */
-@ViewEntity({ name: 'known_owner', synchronize: false })
-export class KnownOwnerRow {
+/** What the history of any feature reads of all assets, visible or not. */
+@ViewEntity({ name: 'known_asset', synchronize: false })
+export class KnownAssetRow {
   @ViewColumn() workspace_id!: string;
   @ViewColumn() id!: string;
   @ViewColumn() public_id!: string;
   @ViewColumn() change_id!: string;
   @ViewColumn() facet!: number | null;
-  @ViewColumn() shown!: string;
-}
-
-/** The ids of all assets, visible or not. */
-@ViewEntity({ name: 'asset_place', synchronize: false })
-export class AssetPlaceRow {
-  @ViewColumn() workspace_id!: string;
-  @ViewColumn() id!: string;
+  @ViewColumn() name!: string;
+  @ViewColumn() email!: string | null;
+  @ViewColumn() is_employee!: boolean;
 }

@@ -2,14 +2,7 @@ import type { SchemaPart } from '#libs/platform/database';
 import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetRow, AssetTagRow, WRITTEN_COLUMNS } from './asset.row';
 import { ComputerRow } from './computer.row';
-import {
-  AssetPlaceRow,
-  AssetVersionRow,
-  ErasedEmployeeRow,
-  FormerAssetRow,
-  FormerOwnerRow,
-  KnownOwnerRow,
-} from './former-asset.row';
+import { AssetVersionRow, ErasedEmployeeRow, FormerAssetRow, KnownAssetRow } from './former-asset.row';
 import { FacetCountRow, SourceCountRow } from './counts.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountsAndViews1780000000041 } from './migrations/1780000000041-counts-and-views';
@@ -39,7 +32,7 @@ const SHARED_GRANTS: SchemaPart['grants'] = [
   { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
   ...[
     ...['tag_key', 'asset_version', 'computer', 'facet_count', 'tag_count', 'source_count'],
-    ...['visible_owner', 'former_asset', 'former_owner', 'known_owner', 'asset_place', 'hidden_employee'],
+    ...['visible_owner', 'former_asset', 'known_asset', 'hidden_employee'],
   ].map((table) => ({ table, privileges: 'SELECT' })),
 ];
 
@@ -56,9 +49,7 @@ export const inventorySchema: SchemaPart = {
     SourceCountRow,
     VisibleOwnerRow,
     FormerAssetRow,
-    FormerOwnerRow,
-    KnownOwnerRow,
-    AssetPlaceRow,
+    KnownAssetRow,
     HiddenEmployeeRow,
   ],
   migrations: [
