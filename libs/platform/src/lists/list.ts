@@ -93,7 +93,7 @@ export class List<Item, Name extends string> {
   }
 }
 
-/** Declares a list. Its pages and its totals follow, and by `reconcile` the check of its counters. */
+/** Declares a list. Its pages and its totals follow. `reconcile` checks its counters. */
 export const listOf = <Item, Name extends string>(declared: ListDeclaration<Item, Name>): List<Item, Name> =>
   new List(declared);
 

@@ -23,7 +23,10 @@ export interface Refusal extends Warning {
   readonly kept: string | null;
 }
 
-/** What a bad line names, as it was read. The asset is not hidden; where computers are rekeyed, nor is one of this serial number. */
+/**
+ * What a bad line names, as it was read. The asset is not hidden. Where computers are rekeyed, nor is one with the serial
+ * number.
+ */
 export interface RefusedAsset {
   readonly externalId: string;
   readonly serialNumber?: unknown;

@@ -31,11 +31,11 @@ export const FIND_REKEYED = `
   INSERT INTO import_rekeyed
   SELECT fresh.external_id, (array_agg(asset.external_id))[1], min(asset.id) ${SAME_SERIAL}
    GROUP BY fresh.external_id HAVING count(*) = 1`;
-/** Forgets new computers without such an asset. */
+/** Forgets new computers that match no such asset. */
 export const KEEP_LIKELY = `
   DELETE FROM import_new_computer AS computer
    WHERE NOT EXISTS (SELECT FROM (SELECT fresh.place ${SAME_SERIAL}) AS likely WHERE likely.place = computer.place)`;
-/** The next of the others. $1 the reason. */
+/** Refuses the next of those left. $1 the reason. */
 export const REFUSE_LIKELY = `
   WITH likely AS (
     DELETE FROM import_new_computer

@@ -6,7 +6,8 @@ const ofText = (column: string): string =>
   `(workspace_id, ${column} COLLATE "C", id) WHERE facet IS NOT NULL AND char_length(${column}) <= 256`;
 
 /**
- * One index for each column of a filter, in the order of the id. Those of postures also hold the last check, so that a list of computers by it reads no row in vain.
+ * One index for each column of a filter, in the order of the id. Those of postures also hold the last check, so that a list
+ * of computers by it reads no row in vain.
  *
  * Removed assets are in the index of owners too: to purge an asset, Postgres looks for those that it owns. They are behind
  * the visible ones of their change set, so that readers of the feed who begin do not pass over them.
@@ -23,7 +24,6 @@ const INDEXES = {
 /** What takes their place: those of the release before. */
 const REPLACED = {
   asset_tag_by_key: 'asset_tag (workspace_id, tag_key_id)',
-  asset_visible_computer: 'asset (workspace_id, id) WHERE facet IS NOT NULL AND sub_key = 12',
 };
 
 export class AssetIndexes1780000000058 implements MigrationInterface {

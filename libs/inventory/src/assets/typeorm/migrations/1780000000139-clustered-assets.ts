@@ -18,6 +18,6 @@ export class ClusteredAssets1780000000139 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP INDEX ${Object.keys(INDEXES).join(', ')}`);
+    await runner.query('DROP INDEX asset_source');
   }
 }
