@@ -57,6 +57,15 @@ describe('csvLines', () => {
     expect(values[0]).toMatchObject({ externalId: '1', name: 't' });
   });
 
+  it('leaves tags that are no JSON to the record, which is then known by its id', async () => {
+    const lines = await linesOf('categoryKey,externalId,name,tags\nCUSTOM,c-1,x,env\n');
+    expect(lines).toMatchObject([{ value: { externalId: 'c-1', tags: 'env' } }]);
+  });
+
+  it('refuses a long line without an end at once', async () => {
+    expect(await linesOf('x'.repeat(400_000))).toMatchObject([{ fault: expect.any(String) as string }]);
+  });
+
   it('skips rows whose cells are all empty, however many', async () => {
     const lines = await linesOf(`categoryKey,externalId,name,\n,,,\n${ROW},\n,,,,,,\n"","",,\n`);
     expect(lines).toEqual([{ fileIndex: 0, line: 3, value: PRINTER }]);

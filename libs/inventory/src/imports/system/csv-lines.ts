@@ -86,7 +86,7 @@ async function* csvRows(content: AsyncIterable<Buffer>): AsyncGenerator<CsvRow[]
 /** Null when the header may be longer. */
 function separatorOf(head: Buffer, isAll: boolean): number | null {
   const text = head.toString('latin1');
-  return isAll || head.length > MAX_LINE_BYTES || /\S.*[\r\n]/.test(text) ? (separatorIn(text) ?? COMMA) : null;
+  return isAll || head.length > MAX_LINE_BYTES || /[\r\n]/.test(text.trimStart()) ? (separatorIn(text) ?? COMMA) : null;
 }
 
 /** Returns null when it is not UTF-8. */
@@ -151,15 +151,7 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
       value[name] = cell;
       continue;
     }
-    let content: unknown = isBoolean ? booleanOr(cell) : cell;
-    if (name === 'tags') {
-      try {
-        content = JSON.parse(cell);
-      } catch {
-        return { fault: 'tags is not a JSON array.' };
-      }
-    }
-    place(value, path, content);
+    place(value, path, isBoolean ? booleanOr(cell) : name === 'tags' ? jsonOr(cell) : cell);
   }
   if (as === 'items') return { value };
   // Columns tags.0.key, tags.2.key … have produced an object with numeric names.
@@ -171,6 +163,15 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
 /** As spreadsheets and databases write it. Records take true and false themselves, in any letter case. */
 const booleanOr = (cell: string): boolean | string =>
   /^(true|yes|t|1)$/i.test(cell) || (/^(false|no|f|0)$/i.test(cell) ? false : cell);
+
+/** The record refuses what is no array. */
+function jsonOr(cell: string): unknown {
+  try {
+    return JSON.parse(cell);
+  } catch {
+    return cell;
+  }
+}
 
 /** Reads the booleans of a record that a map made of a row as those of a row without a map. */
 export function readBooleans(record: object): void {
