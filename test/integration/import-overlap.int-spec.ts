@@ -279,7 +279,7 @@ describe('Overlapping batches of an import', () => {
 
     it('are complete when the first connection is lost after the last batch, and both are released', async () => {
       const session = await open();
-      await session.merge(true, []);
+      await merge(session, 1, 2_000);
       await loseFirst();
       await session.close(null);
       // The second connection may not exist yet; nothing waits for it.

@@ -154,13 +154,12 @@ export class ImportSessionTypeorm extends ImportSession {
 
   async close(failure: RunFailure | null): Promise<void> {
     const completed = failure === null;
-    try {
-      if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.first.analyze();
-    } finally {
-      await this.connections.close(completed, async () => {
-        if (failure !== null) await this.run?.end(failure.outcome, failure.result);
-      });
-    }
+    // After a completed import the loss of a connection does not matter.
+    if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM)
+      await this.first.analyze().catch(() => undefined);
+    await this.connections.close(completed, async () => {
+      if (failure !== null) await this.run?.end(failure.outcome, failure.result);
+    });
   }
 
   /** Returns null while there is only one connection, which is always so when no second one is available. */
