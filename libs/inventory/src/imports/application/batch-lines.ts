@@ -6,16 +6,25 @@ import { NamedAssets } from './named-assets';
 export class BatchLines {
   readonly named = new NamedAssets();
   lines = 0;
+  /** Of the texts that the batch keeps, about. */
+  bytes = 0;
   readonly bad: BadLine[] = [];
   /** What bad lines name. */
   readonly refused: RefusedAsset[] = [];
   /** Warnings of records by their places. */
   readonly warnings = new Map<number, string>();
 
-  add({ place, record, warning }: ReadRecord): void {
+  add({ place, record, warning, kept }: ReadRecord): void {
     this.lines += 1;
+    for (const text of [kept, record.owner, record.ownerEmail]) this.bytes += text?.length ?? 0;
     this.named.add(record);
     if (warning !== null) this.warnings.set(place, warning);
+  }
+
+  addBad(line: BadLine): void {
+    this.lines += 1;
+    this.bytes += (line.text ?? line.base64 ?? '').length;
+    this.bad.push(line);
   }
 }
 

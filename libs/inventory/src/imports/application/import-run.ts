@@ -39,6 +39,8 @@ export interface ImportOptions {
 }
 
 const BATCH = 5_000;
+/** Long lines end a batch early, so that memory does not grow with them. */
+const MOST_BYTES = 16_000_000;
 const INCOMPLETE =
   'The input may not name every asset: a line has no valid externalId, or it comes from a file of bad lines.';
 
@@ -115,7 +117,8 @@ export class ImportRun {
       for await (const chunk of chunks) {
         for (const line of chunk) {
           // Awaiting nothing would take a large part of the time for a line.
-          if (this.batch.lines >= (this.options.batchSize ?? BATCH)) await this.flush();
+          const { lines, bytes } = this.batch;
+          if (lines >= (this.options.batchSize ?? BATCH) || bytes >= MOST_BYTES) await this.flush();
           const read = this.read(line);
           if (read === null) continue;
           // A batch holds an id once. The record belongs to the next one, as does its warning.
@@ -185,8 +188,7 @@ export class ImportRun {
   }
 
   private refuse(fault: Warning, line: InputLine): void {
-    this.batch.lines += 1;
-    this.batch.bad.push(this.tally.badLine(fault, this.keptOf(line)));
+    this.batch.addBad(this.tally.badLine(fault, this.keptOf(line)));
   }
 
   private faultOf(place: number, reasons: readonly string[], first: number | null): Warning {

@@ -9,7 +9,7 @@ import { NO_COUNTS, type RunResult } from '../domain/recorded-run';
 export class ImportTally {
   readonly counts = { ...NO_COUNTS };
   private readonly warnings: Warning[] = [];
-  private readonly errors: BadLine[] = [];
+  private readonly errors: Warning[] = [];
 
   constructor(
     private readonly places: InputPlaces,
@@ -25,7 +25,8 @@ export class ImportTally {
     this.counts.failed += lines.length;
     for (const line of [...lines].sort(byPlace)) {
       this.onBadLine?.(line);
-      if (this.errors.length < REPORTED) this.errors.push(line);
+      const { place, reason, withoutValues = reason } = line;
+      if (this.errors.length < REPORTED) this.errors.push({ place, reason, withoutValues });
     }
   }
 
