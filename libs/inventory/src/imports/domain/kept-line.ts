@@ -15,9 +15,14 @@ export function keptLine({ bytes, header }: { readonly bytes?: Buffer; readonly 
   return header === undefined ? kept : { header, ...kept };
 }
 
+const MEMBERS = new Set(['file', 'line', 'reason', 'header', 'text', 'base64']);
+
 /** Tells whether the line comes from the file that `--errors` writes, which holds bad lines with their reasons. */
 export function isKeptLine(value: unknown): value is KeptLine {
   if (typeof value !== 'object' || value === null || !('line' in value && 'reason' in value)) return false;
   const { header, text, base64 } = value as Readonly<Record<string, unknown>>;
-  return (typeof text === 'string' || typeof base64 === 'string') && ['string', 'undefined'].includes(typeof header);
+  return (
+    Object.keys(value).every((name) => MEMBERS.has(name)) &&
+    [header, text, base64].every((member) => member === undefined || typeof member === 'string')
+  );
 }

@@ -293,12 +293,14 @@ record:
 
   it('is read again from a file of bad lines, whatever the items of the map', async () => {
     const kept = [
+      { line: 3, reason: 'longer than a line may be' },
       { line: 4, reason: 'bad', text: '{"id":"a","size":1}' },
       { line: 5, reason: 'bad', header: 'id,size,name', text: 'b,2,"B, second"' },
     ];
     const text = kept.map((line) => JSON.stringify(line)).join('\n');
 
     expect(await linesOf(text, { yaml, items: 'value' })).toMatchObject([
+      { again: true, fault: 'The line is empty.' },
       { again: true, value: { externalId: 'a' } },
       { again: true, value: { externalId: 'b', name: '2B, second' } },
     ]);
