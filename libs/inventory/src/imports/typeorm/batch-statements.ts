@@ -21,7 +21,7 @@ export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_planned (
     external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean, email text);
   CREATE INDEX IF NOT EXISTS import_planned_email ON import_planned (lower(email));
-  CREATE TEMP TABLE IF NOT EXISTS import_new_computer (place bigint, serial text, external_id text);
+  CREATE TEMP TABLE IF NOT EXISTS import_new_computer (place bigint PRIMARY KEY, serial text, external_id text);
   CREATE TEMP TABLE IF NOT EXISTS import_rekeyed (external_id text PRIMARY KEY, old_external_id text, asset_id bigint UNIQUE);
   TRUNCATE import_staged, import_matched, import_deferred, import_named, import_waiting_employee, import_planned,
            import_new_computer, import_rekeyed;`;

@@ -12,6 +12,8 @@ export const NEW_COMPUTERS = `
    WHERE sub_key = ${COMPUTER} AND serial_number IS NOT NULL AND place > $3
      AND NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id)
    ORDER BY place LIMIT 5000`;
+/** All of them are joined at once, unlike a batch. */
+export const JOIN_MANY = 'SET LOCAL enable_hashjoin = on';
 export const KEEP_SERIALS =
   'INSERT INTO import_new_computer SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])';
 
@@ -39,7 +41,7 @@ export const KEEP_LIKELY = `
 export const REFUSE_LIKELY = `
   WITH likely AS (
     DELETE FROM import_new_computer
-     WHERE place IN (SELECT place FROM import_new_computer ORDER BY place LIMIT 5000)
+     WHERE place <= (SELECT max(place) FROM (SELECT place FROM import_new_computer ORDER BY place LIMIT 5000) AS next)
     RETURNING place
   )
   DELETE FROM import_deferred AS waiting USING likely WHERE waiting.place = likely.place

@@ -80,6 +80,7 @@ export class RekeyedComputers {
   /** Remembers the serial numbers of new computers. */
   private async keepSerials(): Promise<void> {
     const { client, workspaceId, source } = this.connection;
+    await client.query(sql.JOIN_MANY);
     for (let after = '-1'; ;) {
       const { rows } = await client.query<NewComputer>(sql.NEW_COMPUTERS, [workspaceId, source, after]);
       const last = rows.at(-1);
