@@ -108,6 +108,7 @@ describe('Maps', () => {
       expectFault(await run(...words, faulty), 2, /faulty\.yaml:3: itmes is not a member of a map\./);
       rmSync(faulty);
       expectFault(await run(...words, 'nothing'), 2, /There is no map nothing\./);
+      expectFault(await run(...words, 'okta-users', '--maps', '/nowhere'), 2, /\/nowhere is not a directory\./);
       expectFault(
         await run('import', '--workspace', 'acme', '--source', 'none', '/nowhere', '--format', 'json'),
         2,

@@ -94,6 +94,7 @@ describe('MapLibrary', () => {
     const of = (item: string): string => `category: CUSTOM\n${RECORD}\nitems: ${item}`;
     const itemsOf = (): unknown => new MapLibrary(join(directory, 'own')).load(own).items;
     const own = file('here/own.yaml', 'extends: intune-devices');
+    file('own/other.yaml', of('other'));
 
     expect(itemsOf()).toEqual({ path: ['value'] });
     file('own/intune-devices.yml', of('directory'));

@@ -21,7 +21,11 @@ interface ListedMap {
 
 /** Finds maps by name in a directory of the operator's and among the ready ones, or by file. */
 export class MapLibrary {
-  constructor(private readonly directory: string | null = null) {}
+  /** @throws {@link MapInvalid} for what is no directory */
+  constructor(private readonly directory: string | null = null) {
+    if (directory === null || statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+    throw new MapInvalid([`${directory} is not a directory.`]);
+  }
 
   static ofDemo(): MapLibrary {
     return new MapLibrary(OF_DEMO);
