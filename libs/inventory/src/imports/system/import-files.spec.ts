@@ -44,6 +44,10 @@ describe('Files of an import', () => {
     await expect(read(bomb, 'export.gz', MEBIBYTE - 1)).rejects.toThrow(InputUnreadable);
   });
 
+  it('do not know the size of a pipe', () => {
+    expect(new ImportFilesSystem().sizeOf('/dev/null')).toBeNull();
+  });
+
   it('recognises a file of bad lines whose first one is longer than any other line', async () => {
     const text = JSON.stringify({ ...PRINTER, description: '"'.repeat(300_000) });
     const kept = JSON.stringify({ line: 1, reason: 'It is bad.', text });

@@ -32,9 +32,11 @@ export class ImportFilesSystem extends ImportFiles {
     onBytes: (bytes: BytesRead) => void,
     { map, format, mostBytes = Infinity }: ReadingOptions,
   ): AsyncIterable<readonly InputLine[]> {
-    const known = !files.includes('-');
-    const sizes = files.filter((file) => file !== '-').map(sizeOf);
-    const bytesTotal = known ? sizes.reduce((sum, size) => sum + size, 0) : null;
+    const sizes = files.map((file) => (file === '-' ? null : sizeOf(file)));
+    const bytesTotal = sizes.reduce<number | null>(
+      (sum, size) => (sum === null || size === null ? null : sum + size),
+      0,
+    );
     let bytesRead = 0;
     for (const [fileIndex, file] of files.entries()) {
       const counted = counting(file === '-' ? process.stdin : contentOf(file), (length) =>
@@ -94,12 +96,12 @@ const isOfZlib = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 
 /**
- * Returns the size in bytes. For a directory, throws the error of opening it, which unlike the error of reading it
- * names the path.
+ * Returns the size in bytes, or null for a pipe. For a directory, throws the error of opening it, which unlike the error
+ * of reading it names the path.
  */
-function sizeOf(file: string): number {
+function sizeOf(file: string): number | null {
   const found = statSync(file);
-  if (!found.isDirectory()) return found.size;
+  if (!found.isDirectory()) return found.isFile() ? found.size : null;
   throw Object.assign(new Error(`EISDIR: illegal operation on a directory, open '${file}'`), {
     code: 'EISDIR',
     path: file,
