@@ -96,6 +96,9 @@ describe('admin import --errors FILE', () => {
     expectFault(await importInto('none', input, '--errors', errors), 1, /no workspace "none"/);
     expectFault(await importInto('acme', join(directory, 'gone.ndjson'), '--errors', errors), 1, /does not exist/);
     expect(readFileSync(errors, 'utf8')).toBe(EARLIER);
+    const fresh = join(directory, 'never.ndjson');
+    expectFault(await importInto('acme', join(directory, 'gone.ndjson'), '--errors', fresh), 1, /does not exist/);
+    expect(existsSync(fresh)).toBe(false);
     documentOf(await importInto('acme', input, '--errors', errors));
     expect(readFileSync(errors, 'utf8')).toBe('');
   });

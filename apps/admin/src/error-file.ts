@@ -1,6 +1,7 @@
 import {
   type BigIntStats,
   closeSync,
+  existsSync,
   constants,
   createReadStream,
   fchmodSync,
@@ -35,8 +36,11 @@ export class ErrorFile {
   private readonly runs: number[] = [];
   private length = 0;
   private lastPlace = Infinity;
+  /** True when a failed import leaves no file. */
+  private isNew: boolean;
 
-  constructor(path: string) {
+  constructor(private readonly path: string) {
+    this.isNew = !existsSync(path);
     this.descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, MODE);
     // The mode of a file that exists already.
     if (fstatSync(this.descriptor).isFile()) fchmodSync(this.descriptor, MODE);
@@ -70,11 +74,13 @@ export class ErrorFile {
     if (fstatSync(this.descriptor).isFile()) ftruncateSync(this.descriptor);
     const runs = this.runs.map((start, index) => this.linesBetween(start, this.runs[index + 1] ?? this.length));
     for await (const line of inOrder(runs)) writeSync(this.descriptor, `${line.slice(line.indexOf(' ') + 1)}\n`);
+    this.isNew = false;
   }
 
   close(): void {
     closeSync(this.spool);
     closeSync(this.descriptor);
+    if (this.isNew) rmSync(this.path, { force: true });
   }
 
   private linesBetween(start: number, end: number): AsyncIterator<string> {
