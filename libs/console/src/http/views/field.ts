@@ -18,11 +18,11 @@ export const select = (name: string, label: string, hint: string, options: strin
   return field(name, label, hint, `<select ${attributes(name)}>${choices}${typed}</select>`);
 };
 
-/** A table with a row for each `one`, on a phone a list of labelled values. Numbers stand on the right. */
+/** A table with a row for each `one`, on a phone a list of labelled values and buttons. Numbers stand on the right. */
 export const table = (rows: string, none: string, cells: Readonly<Record<string, string>>): string => {
   const columns = Object.entries(cells).map(([label, cell], place) => {
     const kind = cell.includes('toLocaleString') ? ' class="number"' : '';
-    const named = place === 0 ? '' : ` data-label="${label}"`;
+    const named = place === 0 || cell.includes('<button') ? '' : ` data-label="${label}"`;
     return { head: `<th scope="col"${kind}>${label}</th>`, value: `<td${kind}${named}>${cell}</td>` };
   });
   return `<% if (${rows}.length > 0) { %><div class="table"><table class="stacked">
