@@ -13,6 +13,11 @@ import { sendPage } from './page';
 
 const RESOURCE = 'computers';
 const PAGE_SIZE = 50;
+/** Of the file. The checks follow. */
+const COLUMNS = [
+  ...['id', 'name', 'owner', 'ownerEmail', 'serialNumber', 'operatingSystem', 'osVersion', 'isMonitored'],
+  ...['lastCheckedAt', 'source'],
+] as const;
 
 /** The checks as people call them, in the order of {@link CHECKS}. */
 export const CHECK_LABELS = ['Antivirus', 'Disk encryption', 'Password manager', 'Screen lock'] as const;
@@ -49,23 +54,15 @@ export class ComputersController {
     const query = await listQuery(ComputerQueryDto, request, response);
     if (!query) return;
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
-    const facts = ['id', 'name', 'owner', 'ownerEmail', 'serialNumber', 'operatingSystem', 'osVersion', 'isMonitored'];
     await this.downloads.send(me, response, {
       ...{ name: 'computers.csv', mediaType: 'text/csv; charset=utf-8' },
-      head: csvLine([...facts, 'lastCheckedAt', 'source', ...CHECKS]),
+      head: csvLine([...COLUMNS, ...CHECKS]),
       target: { type: 'INVENTORY', id: RESOURCE },
       reader: await this.computers.reader(me.workspaceId, filters, { expand: 'owner' }),
-      line: (one) =>
-        csvLine([
-          ...[one.id, one.name, one.owner?.name, one.owner?.email, one.serialNumber, one.operatingSystem],
-          ...[
-            one.osVersion,
-            one.isMonitored,
-            one.lastCheckedAt,
-            one.source,
-            ...checksOf(one).map(({ state }) => state),
-          ],
-        ]),
+      line: (one) => {
+        const row = { ...one, owner: one.owner?.name, ownerEmail: one.owner?.email };
+        return csvLine([...COLUMNS.map((column) => row[column]), ...checksOf(one).map(({ state }) => state)]);
+      },
     });
   }
 

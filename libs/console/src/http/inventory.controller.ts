@@ -34,7 +34,7 @@ const COLUMNS = [
   ...['id', 'name', 'type', 'classification', 'description', 'owner', 'ownerEmail', 'ownerSource', 'tags', 'source'],
   ...['externalId', 'accountId', 'region', 'serialNumber', 'operatingSystem', 'osVersion', 'email', 'createdAt'],
   'updatedAt',
-];
+] as const;
 /** What the history of an asset tells of each state. */
 const TOLD = ['name', 'ownerId', 'description', 'classification', 'tags'] as const;
 
@@ -64,13 +64,11 @@ export class InventoryController {
       ...{ name: 'inventory.csv', mediaType: 'text/csv; charset=utf-8', head: csvLine(COLUMNS) },
       target: { type: 'INVENTORY', id: RESOURCE },
       reader: await this.assets.reader(me.workspaceId, filters, { expand: 'owner' }),
-      line: (one) =>
-        csvLine([
-          ...[one.id, one.name, one.type, one.classification, one.description, one.owner?.name, one.owner?.email],
-          ...[one.ownerSource, one.tags.map(({ key }) => key).join(' '), one.source, one.externalId, one.accountId],
-          ...[one.region, one.serialNumber, one.operatingSystem, one.osVersion, one.email],
-          ...[one.createdAt, one.updatedAt],
-        ]),
+      line: ({ owner, tags, ...one }) => {
+        const keys = tags.map(({ key }) => key).join(' ');
+        const row = { ...one, owner: owner?.name, ownerEmail: owner?.email, tags: keys };
+        return csvLine(COLUMNS.map((column) => row[column]));
+      },
     });
   }
 
