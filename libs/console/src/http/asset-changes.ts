@@ -12,13 +12,6 @@ export type AssetField = (typeof FIELDS)[number];
 /** Employees of whom the person has to choose one. */
 const SHOWN = 20;
 
-/** What became of ticked assets. */
-export interface TickedChange {
-  readonly updated: number;
-  readonly failures: readonly unknown[];
-  readonly patch: SentPatch;
-}
-
 /** A part of a name, or a name that several have. */
 export class OwnerToChoose extends Error {
   readonly matches: readonly FoundEmployee[];
@@ -57,21 +50,21 @@ export class AssetChanges {
     }
   }
 
-  /** The same for all of these assets or none. Ids that are gone meanwhile are left out and returned as failures. */
+  /** The same for all of these assets or none, without those that are gone meanwhile. Returns how many it changed. */
   async updateMany(
     me: SignedIn,
     ids: readonly AssetId[],
     field: AssetField,
     fields: AssetFieldsDto,
     requestId: string,
-  ): Promise<TickedChange> {
+  ): Promise<number> {
     const { workspaceId, personId } = me;
     const patch = await this.patchOf(me, field, fields);
     const updates = ids.map((id, place) => ({ id, idAt: ['ids', place], patch, patchAt: [] }));
-    const { updated, failures } = await this.database.unitOfWork({ workspaceId }, () =>
+    const { updated } = await this.database.unitOfWork({ workspaceId }, () =>
       this.assets.updateMany(workspaceId, { updates, onlyIf: {}, isDryRun: false }, { personId, requestId }),
     );
-    return { updated, failures, patch };
+    return updated;
   }
 
   private async patchOf(me: SignedIn, field: AssetField, fields: AssetFieldsDto): Promise<SentPatch> {

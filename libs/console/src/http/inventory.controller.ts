@@ -8,14 +8,14 @@ import {
   CLASSIFICATIONS,
   categoryOf,
 } from '#libs/inventory';
-import { type AssetId, type HistoryEntry, ValidationFailed, cutAt, newestOf } from '#libs/kernel';
+import { type AssetId, type HistoryEntry, ValidationFailed, newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { csvLine } from '../domain/csv';
 import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
-import { AssetChanges, type AssetField, FIELDS, OwnerToChoose, type TickedChange } from './asset-changes';
+import { AssetChanges, type AssetField, FIELDS, OwnerToChoose } from './asset-changes';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage, queryText, sendList } from './list-query';
 import { Names, authorText } from './names';
@@ -28,8 +28,6 @@ const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
 const PAGE_SIZE = 100;
 const HISTORY = 100;
-/** Characters of an owner's name in a notice, which a cookie carries. */
-const NOTICED = 200;
 const COLUMNS = [
   ...['id', 'name', 'type', 'classification', 'description', 'owner', 'ownerEmail', 'ownerSource', 'tags', 'source'],
   ...['externalId', 'accountId', 'region', 'serialNumber', 'operatingSystem', 'osVersion', 'email', 'createdAt'],
@@ -86,8 +84,10 @@ export class InventoryController {
     }
     const back = queryText(request);
     try {
-      const done = await this.changes.updateMany(me, fields.ids, wanted, fields, request.context.requestId);
-      this.notices.leave(me, response, await this.noticeOf(me, done));
+      const updated = await this.changes.updateMany(me, fields.ids, wanted, fields, request.context.requestId);
+      const rest = updated < fields.ids.length ? ' The rest is not there any more.' : '';
+      const have = `${updated} of ${fields.ids.length} ticked assets have the new ${wanted} now.`;
+      this.notices.leave(me, response, have + rest);
     } catch (error) {
       if (error instanceof ValidationFailed) return refuse({ [wanted]: error.detail });
       if (!(error instanceof OwnerToChoose)) throw error;
@@ -125,18 +125,6 @@ export class InventoryController {
       return refuse({ [wanted]: error.detail });
     }
     response.redirect(303, `/inventory/${id}`);
-  }
-
-  /** Says what became of ticked assets. */
-  private async noticeOf({ workspaceId }: SignedIn, { updated, failures, patch }: TickedChange): Promise<string> {
-    const have = `${updated} ${updated === 1 ? 'asset has' : 'assets have'}`;
-    const { length: lost } = failures;
-    const gone = lost === 0 ? '' : ` ${lost} ${lost === 1 ? 'was' : 'were'} not there any more.`;
-    const { ownerId, classification } = patch;
-    if (!ownerId) return `${have} the classification ${classification ?? 'UNKNOWN'} now.${gone}`;
-    // The change is made, whether its owner can be named or not.
-    const names = await this.names.of(workspaceId, [ownerId]).catch(() => null);
-    return `${have} the owner ${cutAt(names?.get(ownerId) ?? ownerId, NOTICED)} now.${gone}`;
   }
 
   /** Shows the list as the query filters it, after a refused form with the reasons and what was typed. */
