@@ -4,6 +4,7 @@ import { PROBLEMS, toDomainError } from '#libs/platform/problems';
 import type { Request, Response } from 'express';
 import { SignInNeeded } from './console.guard';
 import { sendPage } from './page';
+import { UploadGone } from './uploads';
 
 /** Turns every failure into a page. Only what is meant for people is shown. */
 @Catch()
@@ -16,6 +17,7 @@ export class ConsoleFilter implements ExceptionFilter {
     if (error instanceof SignInNeeded) return response.redirect(303, '/sign-in');
     // Nobody waits any more, as when an upload is broken off.
     if (response.destroyed) return;
+    if (error instanceof UploadGone) return sendPage(response, 'uploadGone', { title: 'Upload the file again' }, 404);
     const { status, detail } = refusalOf(error);
     if (status >= 500) this.logger.error({ message: 'request failed', requestId, error });
     if (response.headersSent) return void response.destroy();

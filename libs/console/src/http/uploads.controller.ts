@@ -79,8 +79,7 @@ export class UploadsController {
 
   @Get('uploads/:id')
   async show(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
-    const upload = this.find(me, id, response);
-    if (!upload) return;
+    const upload = this.uploads.find(me, id);
     const { state, progress, name, options } = upload;
     const underWay = isUnderWay(upload);
     if (underWay) response.setHeader('Refresh', String(REFRESH_SECONDS));
@@ -101,36 +100,26 @@ export class UploadsController {
 
   @Post('uploads/:id/import')
   import(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
-    const upload = this.find(me, id, response);
-    if (!upload) return;
+    const upload = this.uploads.find(me, id);
     this.uploads.import(me, upload);
     response.redirect(303, `/imports/uploads/${upload.id}`);
   }
 
   @Post('uploads/:id/discard')
   discard(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
-    const upload = this.find(me, id, response);
-    if (!upload) return;
+    const upload = this.uploads.find(me, id);
     this.uploads.discard(upload);
     response.redirect(303, '/imports');
   }
 
   @Get('uploads/:id/failed-records')
   failedRecords(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
-    const upload = this.find(me, id, response);
-    if (!upload) return;
+    const upload = this.uploads.find(me, id);
     if (upload.failedKept === 0) throw new NotFoundException();
     response.attachment('failed-records.ndjson').type('application/x-ndjson');
     const path = this.files.failedRecordsOf(upload.path);
     // The directory of temporary files may have a dot in its path.
     response.sendFile(path, { cacheControl: false, lastModified: false, dotfiles: 'allow' });
-  }
-
-  /** Another instance may have it. */
-  private find(me: SignedIn, id: string, response: Response): Upload | null {
-    const upload = this.uploads.find(me, id);
-    if (!upload) sendPage(response, 'uploadGone', { title: 'Upload the file again' }, 404);
-    return upload;
   }
 
   private async read(body: Typed): Promise<ReadForm<UploadOptions>> {

@@ -49,6 +49,9 @@ export interface Upload {
 
 export const isUnderWay = ({ state }: Upload): boolean => state === 'trying' || state === 'importing';
 
+/** The file is not here any more, or another instance has it. */
+export class UploadGone extends Error {}
+
 /** Uploads of this instance, one for each workspace: a dry run, and then the import by the person who asked for it. */
 @Injectable()
 export class Uploads implements OnModuleDestroy {
@@ -67,9 +70,11 @@ export class Uploads implements OnModuleDestroy {
     private readonly clock: Clock,
   ) {}
 
-  find({ workspaceId }: SignedIn, id: string): Upload | null {
+  /** @throws {@link UploadGone} */
+  find({ workspaceId }: SignedIn, id: string): Upload {
     const upload = this.of(workspaceId);
-    return upload?.id === id ? upload : null;
+    if (upload?.id !== id) throw new UploadGone();
+    return upload;
   }
 
   of(workspaceId: SignedIn['workspaceId']): Upload | null {
