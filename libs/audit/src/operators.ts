@@ -2,6 +2,7 @@ export { type AuditArchive, AuditArchiveService } from './application/audit-arch
 export { AuditOperatorModule, auditRecording } from './audit-operator.module';
 export { type EventKind, type RecordedEvent, kindOf } from './domain/audit-event';
 export { type AuditAct } from './domain/audit-act';
+export { exportAct } from './domain/export-act';
 export { AuditRecorder } from './typeorm/audit-recorder';
 export { AUDIT_TABLES } from './typeorm/schema';
 export { type AuditVerdict, RecordedEvents } from './typeorm/recorded-events';

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Database } from '#libs/platform/database';
 import { type EndedStream, Streams } from '#libs/platform/streams';
-import type { AuditAct } from '../domain/audit-act';
+import { exportAct } from '../domain/export-act';
 import { AuditRecorder } from './audit-recorder';
 
 /**
@@ -30,14 +30,8 @@ export class StreamRecorder implements BeforeApplicationShutdown {
 
   private async record({ caller, requestId, resource, rows }: EndedStream): Promise<void> {
     const { workspaceId, applicationId, clientId } = caller;
-    const ofAudit = resource === 'audit-events';
-    const act: AuditAct = {
-      action: ofAudit ? 'audit.exported' : 'inventory.exported',
-      actor: { type: 'APPLICATION', applicationId, clientId },
-      target: { type: ofAudit ? 'AUDIT' : 'INVENTORY', id: resource },
-      requestId,
-      changes: { rows: { old: null, new: rows } },
-    };
+    const actor = { type: 'APPLICATION', applicationId, clientId } as const;
+    const act = { ...exportAct(resource, rows, requestId), actor };
     try {
       await this.database.inTenant({ workspaceId }, (manager) =>
         this.audit.record(workspaceId, act, (text, values) => manager.query(text, values)),

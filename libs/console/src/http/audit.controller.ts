@@ -42,7 +42,7 @@ export class AuditController {
     const { start, filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
       ...{ name: 'audit-events.ndjson', mediaType: 'application/x-ndjson', head: '' },
-      target: { type: 'AUDIT', id: RESOURCE },
+      resource: RESOURCE,
       reader: async ({ size, after }) => {
         const from = after === null ? start : ({ kind: 'position', position: after } as const);
         const { changes, position, hasMore } = await this.published.read(me.workspaceId, filters, from, size);

@@ -57,7 +57,7 @@ export class ComputersController {
     await this.downloads.send(me, response, {
       ...{ name: 'computers.csv', mediaType: 'text/csv; charset=utf-8' },
       head: csvLine([...COLUMNS, ...CHECKS]),
-      target: { type: 'INVENTORY', id: RESOURCE },
+      resource: RESOURCE,
       reader: await this.computers.reader(me.workspaceId, filters, { expand: 'owner' }),
       line: (one) => {
         const row = { ...one, owner: one.owner?.name, ownerEmail: one.owner?.email };

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HttpException, Injectable, Logger } from '@nestjs/common';
-import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
+import { AuditRecorder, exportAct } from '#libs/audit/operators';
 import type { Page, PageRequest } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
@@ -11,12 +11,12 @@ import type { SignedIn } from '../domain/signed-in';
 const LIMIT = bucketSizeOf({ perMinute: 4, burst: 4 });
 const PAGE = 500;
 
-/** A list as a file: its lines, and what the audit calls it. */
+/** A list as a file: its lines, and its name in the audit. */
 export interface Download<Item> {
   readonly name: string;
   readonly mediaType: string;
   readonly head: string;
-  readonly target: { readonly type: 'INVENTORY' | 'AUDIT'; readonly id: string };
+  readonly resource: string;
   readonly reader: (page: PageRequest) => Promise<Page<Item>>;
   readonly line: (item: Item) => string;
 }
@@ -51,7 +51,7 @@ export class Downloads {
       response.setHeader('Content-Type', download.mediaType);
       response.setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
       await pipeline(
-        Readable.from(linesOf(download, first, (rows) => this.record(me, download.target, rows, requestId))),
+        Readable.from(linesOf(download, first, (rows) => this.record(me, download.resource, rows, requestId))),
         response,
       );
     } catch (error) {
@@ -65,17 +65,11 @@ export class Downloads {
 
   private async record(
     { workspaceId, personId }: SignedIn,
-    target: Download<unknown>['target'],
+    resource: string,
     rows: number,
     requestId: string,
   ): Promise<void> {
-    const act: AuditAct = {
-      action: target.type === 'AUDIT' ? 'audit.exported' : 'inventory.exported',
-      actor: { type: 'OPERATOR' },
-      target,
-      requestId,
-      changes: { rows: { old: null, new: rows } },
-    };
+    const act = { ...exportAct(resource, rows, requestId), actor: { type: 'OPERATOR' } } as const;
     await this.database.inTenant({ workspaceId }, async (manager) => {
       // It may have been deleted meanwhile, with its audit.
       const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);

@@ -60,7 +60,7 @@ export class InventoryController {
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
       ...{ name: 'inventory.csv', mediaType: 'text/csv; charset=utf-8', head: csvLine(COLUMNS) },
-      target: { type: 'INVENTORY', id: RESOURCE },
+      resource: RESOURCE,
       reader: await this.assets.reader(me.workspaceId, filters, { expand: 'owner' }),
       line: ({ owner, tags, ...one }) => {
         const keys = tags.map(({ key }) => key).join(' ');
