@@ -118,21 +118,23 @@ describe('The key set of an issuer', () => {
     expect(issuer.asked).not.toContain('/other');
   });
 
-  /** Starts a DNS server on a loopback address, which alone is asked for names of customers' issuers. */
-  const startDns = async (answer: (query: Buffer) => Buffer | null): Promise<Socket> => {
-    const server = createSocket('udp4');
-    server.on('message', (query, { port }) => {
-      const response = answer(query);
-      if (response) server.send(response, port);
-    });
-    await once(server.bind(0, '127.0.0.1'), 'listening');
+  /** Starts two DNS servers on a loopback address, which alone are asked for names of customers' issuers. */
+  const startDns = async (answer: (query: Buffer) => Buffer | null): Promise<Socket[]> => {
+    const servers = [createSocket('udp4'), createSocket('udp4')];
+    for (const server of servers) {
+      server.on('message', (query, { port }) => {
+        const response = answer(query);
+        if (response) server.send(response, port);
+      });
+      await once(server.bind(0, '127.0.0.1'), 'listening');
+    }
     const { Resolver } = dns.promises;
     jest.spyOn(dns.promises, 'Resolver').mockImplementation((options) => {
       const resolver = new Resolver(options);
-      resolver.setServers([`127.0.0.1:${server.address().port}`]);
+      resolver.setServers(servers.map((server) => `127.0.0.1:${server.address().port}`));
       return resolver;
     });
-    return server;
+    return servers;
   };
 
   it('cannot be had when it dribbles, or the name of an operator is not told, for more than five seconds', async () => {
@@ -152,7 +154,7 @@ describe('The key set of an issuer', () => {
 
   const ofCustomer = { issuer: 'https://issuer.example', insecure: false, ofOperator: false };
 
-  it('cannot be had when DNS does not tell the name of a customer in three seconds', async () => {
+  it('cannot be had when no DNS server tells the name of a customer in three seconds', async () => {
     const silent = await startDns(() => null);
     const lookups = jest.spyOn(dns, 'lookup');
 
@@ -160,11 +162,11 @@ describe('The key set of an issuer', () => {
 
     // A customer's name never occupies a thread that connections to Postgres need.
     expect(lookups).not.toHaveBeenCalled();
-    silent.close();
+    silent.forEach((server) => server.close());
   }, 15_000);
 
-  it('asks the issuer where DNS drops the question for IPv6 addresses', async () => {
-    const server = await startDns((query) => {
+  it('asks the issuer where DNS servers drop the question for IPv6 addresses', async () => {
+    const servers = await startDns((query) => {
       const question = query.subarray(12, query.indexOf(0, 12) + 5);
       if (question.readUInt16BE(question.length - 4) !== A_RECORD) return null;
       const header = Buffer.from('81800001000100000000', 'hex');
@@ -182,7 +184,7 @@ describe('The key set of an issuer', () => {
     const told = jest.fn();
     lookup?.('issuer.example', { all: true }, told);
     expect(told).toHaveBeenCalledWith(null, [{ address: '8.8.8.8', family: 4 }]);
-    server.close();
+    servers.forEach((server) => server.close());
   }, 15_000);
 
   it('is never fetched from a loopback address without --insecure, nor in production', async () => {

@@ -10,8 +10,10 @@ import { IssuerKeys, KeySetUnavailable, LARGEST_ISSUER_DOCUMENT, type TrustedIss
 import { blockListOf, isGlobal, isIn, isLoopback } from './reachable-addresses';
 
 const PATIENCE_MS = 5_000;
-/** Three seconds in all, so a DNS server that drops questions for one family leaves time for the other's addresses. */
-const DNS_PATIENCE = { timeout: 1_000, tries: 2 };
+/** DNS ends sooner: servers that drop questions for one family leave time for the addresses of the other. */
+const DNS_PATIENCE_MS = 3_000;
+/** Each try asks one DNS server after another, and waits for each of them. */
+const DNS_TRIES = { timeout: 1_000, tries: 2 };
 const DISCOVERY = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 type IsOpen = (address: string) => boolean;
@@ -80,8 +82,10 @@ async function addressesOf(host: string, ofOperator: boolean, signal: AbortSigna
 async function addressesInDns(host: string): Promise<LookupAddress[]> {
   const ask = async (family: 4 | 6, addresses: Promise<string[]>) =>
     (await addresses).map((address) => ({ address, family }));
-  const resolver = new promises.Resolver(DNS_PATIENCE);
+  const resolver = new promises.Resolver(DNS_TRIES);
+  const late = setTimeout(() => resolver.cancel(), DNS_PATIENCE_MS);
   const asked = await Promise.allSettled([ask(4, resolver.resolve4(host)), ask(6, resolver.resolve6(host))]);
+  clearTimeout(late);
   const found = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   if (found.length === 0) throw new Error('DNS knows no address of the issuer.');
   return found;
