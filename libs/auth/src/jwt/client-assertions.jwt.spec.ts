@@ -3,6 +3,7 @@ import { FakeClock } from '../../../kernel/src/clock.fake';
 import { Settings } from '#libs/platform/config';
 import { Metrics } from '#libs/platform/observability';
 import { type CryptoKey, SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
+import { CLIENT_ALGORITHMS } from '../domain/client-assertion';
 import { readClientKeys } from './client-keys';
 import { ClientAssertionsJwt } from './client-assertions.jwt';
 
@@ -12,15 +13,13 @@ const START = Date.UTC(2026, 10, 1);
 const WRONG_SIGNATURE = { fault: expect.stringContaining('SIGNATURE') as string };
 
 describe('A check of assertions', () => {
-  let clock: FakeClock;
-  let assertions: ClientAssertionsJwt;
-  beforeEach(() => {
-    clock = new FakeClock(START);
-    assertions = aCheck();
-  });
-
+  const clock = new FakeClock(START);
   const aCheck = (production = false) =>
     new ClientAssertionsJwt(Object.assign(new Settings(), { baseUrl: BASE, production }), clock, new Metrics());
+  // Shared, because each one makes keys of RSA.
+  const assertions = aCheck();
+  beforeEach(() => clock.advance(START - clock.now()));
+
   const aKey = async (kid: string) => {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
     const [key] = await readClientKeys(JSON.stringify({ ...(await exportJWK(publicKey)), kid }));
@@ -158,6 +157,35 @@ describe('A check of assertions', () => {
     verifications.mockRestore();
   });
 
+  it('makes the keys that nobody has with the first assertion, whose own key fits', async () => {
+    const { privateKey, key } = await aKey('k');
+    const made = jest.spyOn(globalThis.crypto.subtle, 'generateKey');
+    const fresh = aCheck();
+    const check = async (keys: (typeof key)[], alg: string) =>
+      fresh.check(signAny({ alg }, { ...own, aud: BASE, exp: at(60), jti: 'x' }, privateKey), {
+        ...{ clientId: 'ci_1', keys, oldAudience: false },
+      });
+
+    await check([key], 'ES256');
+    const atFirst = made.mock.calls.length;
+    for (const alg of CLIENT_ALGORITHMS) await check([], alg);
+
+    expect([atFirst, made.mock.calls.length]).toEqual([CLIENT_ALGORITHMS.length, CLIENT_ALGORITHMS.length]);
+    made.mockRestore();
+  });
+
+  it('makes a key that nobody has again when that failed', async () => {
+    const token = await sign(own, (await aKey('k')).privateKey);
+    const fresh = aCheck();
+    const check = () => fresh.check(token, { clientId: 'ci_1', keys: [], oldAudience: false });
+    const made = jest.spyOn(globalThis.crypto.subtle, 'generateKey').mockRejectedValue(new Error('no memory'));
+
+    await expect(check()).rejects.toThrow('no memory');
+    made.mockRestore();
+
+    expect(await check()).toEqual({ fault: 'no key fits' });
+  });
+
   it.each<[object, string]>([
     [{ iss: 'https://other.example' }, 'iss'],
     [{ exp: undefined }, 'exp'],
@@ -270,10 +298,11 @@ describe('A check of assertions', () => {
     expect(await aCheck(true).checkWorkload(token, workload(key, { insecure: true }))).toEqual({
       fault: 'no key fits',
     });
+    const before = assertions.unknownKeyIds;
     await assertions.checkWorkload(token, { issuer: ISSUER, trusts: [] });
-    expect(assertions.unknownKeyIds).toBe(0);
+    expect(assertions.unknownKeyIds).toBe(before);
     await assertions.checkWorkload(token, workload(key, { keys: [] }));
-    expect(assertions.unknownKeyIds).toBe(1);
+    expect(assertions.unknownKeyIds).toBe(before + 1);
   });
 
   it.each([
@@ -283,12 +312,12 @@ describe('A check of assertions', () => {
     ['with a critical extension', { crit: ['b64'], b64: true }],
   ])('does not count a token %s as one with an unknown key id', async (_, header) => {
     const { privateKey, key } = await aKey('k');
-    const fresh = aCheck(false);
+    const before = assertions.unknownKeyIds;
 
     const token = signAny({ alg: 'ES256', kid: 'k', ...header }, { iss: ISSUER, sub: 's' }, privateKey);
-    await fresh.checkWorkload(token, workload(key, { keys: [] }));
+    await assertions.checkWorkload(token, workload(key, { keys: [] }));
 
-    expect(fresh.unknownKeyIds).toBe(0);
+    expect(assertions.unknownKeyIds).toBe(before);
   });
 });
 

@@ -106,6 +106,8 @@ export class ClientAssertionsJwt extends ClientAssertions {
     keys: readonly Key[],
     rules: Rules,
   ): Promise<{ readonly key: Key; readonly typ: unknown; readonly claims: JWTPayload } | Refusal> {
+    // Begun with the first assertion, so that no later one without a key that fits waits for a key of RSA.
+    for (const algorithm of CLIENT_ALGORITHMS) void this.decoyOf(algorithm);
     const header = unverifiedHeader(token) ?? {};
     const fault = headerFault(header, rules.types);
     const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
@@ -155,9 +157,16 @@ export class ClientAssertionsJwt extends ClientAssertions {
   /** Tries a key that nobody has, so that a client without keys takes as long as another one. */
   private async tryDecoy(token: string, algorithm: unknown, rules: Rules): Promise<void> {
     const known = CLIENT_ALGORITHMS.find((one) => one === algorithm) ?? 'ES256';
-    const decoy = this.decoys.get(known) ?? makeDecoy(known);
-    this.decoys.set(known, decoy);
-    await this.tryKey(token, await decoy, known, rules);
+    await this.tryKey(token, await this.decoyOf(known), known, rules);
+  }
+
+  private decoyOf(algorithm: string): ReturnType<typeof makeDecoy> {
+    const known = this.decoys.get(algorithm);
+    if (known) return known;
+    const made = makeDecoy(algorithm);
+    this.decoys.set(algorithm, made);
+    made.catch(() => this.decoys.delete(algorithm));
+    return made;
   }
 }
 
