@@ -19,7 +19,8 @@ describe('POST /oauth/token takes one proof, and all of it', () => {
   let operator: TestOperator;
   let client: ArrangedApplication;
   beforeAll(async () => {
-    app = await startApp();
+    // A bucket that is not refilled during a test.
+    app = await startApp({ RATE_LIMIT_TOKEN: '1/1000' });
     operator = await openOperator(app);
     client = await app.arrange.anApplication(await app.arrange.aWorkspace());
     const jwk = JSON.stringify(publicKey.export({ format: 'jwk' }));
@@ -86,14 +87,20 @@ describe('POST /oauth/token takes one proof, and all of it', () => {
   });
 
   it('refuses an assertion that is over by the clock of Postgres alone before it charges the client', async () => {
+    const remaining = async () => Number((await request({ form: {} })).headers.get('x-ratelimit-remaining'));
     const late = await assertion({}, Math.floor(Date.now() / 1_000) - 31);
+    const before = await remaining();
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 10_000);
+    try {
+      const { status, body } = await request({ form: { client_assertion: late } });
 
-    const { status, body } = await request({ form: { client_assertion: late } });
-
-    clock.mockRestore();
-    const logged = app.logLines.find((line) => line['requestId'] === body['requestId'] && 'reason' in line);
-    expect([status, logged?.['reason']]).toEqual([401, 'over by the clock of Postgres']);
+      const logged = app.logLines.find((line) => line['requestId'] === body['requestId'] && 'reason' in line);
+      expect([status, logged?.['reason']]).toEqual([401, 'over by the clock of Postgres']);
+    } finally {
+      clock.mockRestore();
+    }
+    // The second look alone was charged.
+    expect(before - (await remaining())).toBe(1);
   });
 
   it('returns 400 for an assertion in the query string', async () => {
