@@ -86,7 +86,7 @@ describe('POST /oauth/token takes one proof, and all of it', () => {
     expect([response.status, response.body['code']]).toEqual([400, 'invalid_request']);
   });
 
-  it('refuses an assertion that is over by the clock of Postgres alone before it charges the client', async () => {
+  it('refuses an assertion that is expired by the clock of Postgres alone before it charges the client', async () => {
     const remaining = async () => Number((await request({ form: {} })).headers.get('x-ratelimit-remaining'));
     const late = await assertion({}, Math.floor(Date.now() / 1_000) - 31);
     const before = await remaining();
@@ -95,7 +95,7 @@ describe('POST /oauth/token takes one proof, and all of it', () => {
       const { status, body } = await request({ form: { client_assertion: late } });
 
       const logged = app.logLines.find((line) => line['requestId'] === body['requestId'] && 'reason' in line);
-      expect([status, logged?.['reason']]).toEqual([401, 'over by the clock of Postgres']);
+      expect([status, logged?.['reason']]).toEqual([401, 'expired by the clock of Postgres']);
     } finally {
       clock.mockRestore();
     }

@@ -152,7 +152,7 @@ export class AccessTokensService {
     if (!found || found.grant.disabled) return { fault: 'application disabled' };
     if (found.isUsed) return { fault: 'used before' };
     // The clock of this instance may be behind.
-    if (checked.expiresAt <= found.now) return { fault: 'over by the clock of Postgres' };
+    if (checked.expiresAt <= found.now) return { fault: 'expired by the clock of Postgres' };
     const { grant } = found;
     const verified = { keyId: checked.key.id, jtiDigest, expiresAt: checked.expiresAt };
     return { grant, begin: (tokenId) => this.stored.beginGenerationByKey(grant, verified, tokenId) };
