@@ -46,7 +46,6 @@ const EXCEPTIONS: readonly { readonly part: string; readonly tables: readonly st
       'change_head',
       'change_set',
       'day_count',
-      'erased_employee',
       'facet_count',
       'history_horizon',
     ],

@@ -152,7 +152,6 @@ describe('admin workspaces delete', () => {
        SELECT workspace_id, sha256(id::text::bytea), id FROM person WHERE workspace_id = $1`,
       `INSERT INTO used_assertion SELECT $1, client_id, '', now() FROM application WHERE workspace_id = $1`,
       `INSERT INTO day_count VALUES ($1, '2026-01-02', '[]', '[]')`,
-      `INSERT INTO erased_employee VALUES ($1, 1, 1)`,
     ]) {
       await app.arrange.change(id, insert, [id]);
     }

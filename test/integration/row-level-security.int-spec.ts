@@ -38,7 +38,6 @@ describe('Row-level security', () => {
                          RETURNING id)
          INSERT INTO console_session (workspace_id, digest, person_id) SELECT $1, sha256(''), id FROM person`,
         `INSERT INTO day_count VALUES ($1, '2026-01-02', '[]', '[]')`,
-        `INSERT INTO erased_employee VALUES ($1, 1, 1)`,
         `INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`,
         `INSERT INTO application_key (workspace_id, client_id, kid, algorithms, jwk)
          SELECT workspace_id, client_id, 'k', '{ES256}', '{}' FROM application WHERE workspace_id = $1`,

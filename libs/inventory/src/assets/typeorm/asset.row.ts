@@ -36,6 +36,8 @@ export class AssetRow {
   @Column('smallint', { default: 0 }) visibility!: number;
   @Column('smallint', { default: 0 }) api_set!: number;
   @Column('bigint') change_id!: string;
+  /** Of an employee whose history was erased: the state that this change made is kept as erased when it ends. */
+  @Column('bigint', { nullable: true }) erased_change_id!: string | null;
   /** Null for other assets than computers. Whoever writes a row of `computer` writes it: see computer.row.ts. */
   @Column('smallint', { nullable: true }) posture!: number | null;
   /** Postgres computes it. */
@@ -63,7 +65,7 @@ export const emailIs = (value: string): string =>
   `(sub_key = ${EMPLOYEE} AND email COLLATE case_blind = ${value} AND lower(email) = lower(${value})
     AND char_length(email) <= ${LONGEST_INDEXED})`;
 
-const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'posture', 'facet'] as const;
+const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'erased_change_id', 'posture', 'facet'] as const;
 
 /** Columns as {@link toAsset} reads them, and the place of each. */
 export const ASSET_COLUMNS = columnList(AssetRow, HIDDEN);

@@ -43,14 +43,6 @@ export class AssetVersionRow extends FormerColumns {
   @Column('bigint') to_change!: string;
 }
 
-/** An employee whose history was erased. The state that this change made is kept as erased when it ends. */
-@Entity('erased_employee')
-export class ErasedEmployeeRow {
-  @PrimaryColumn('uuid') workspace_id!: string;
-  @PrimaryColumn('bigint') asset_id!: string;
-  @Column('bigint') change_id!: string;
-}
-
 /** A former state under the names of the asset's row: `id` is the asset's. */
 @ViewEntity({ name: 'former_asset', synchronize: false })
 export class FormerAssetRow extends FormerColumns {

@@ -34,8 +34,8 @@ export const FORMER_COLUMNS: Readonly<Record<string, string>> = {
 const KEPT: Readonly<Record<string, string>> = {
   agent_version: `CASE WHEN former.posture IS NOT NULL THEN (
                  SELECT agent_version FROM computer WHERE workspace_id = former.workspace_id AND asset_id = former.id) END`,
-  name: `CASE WHEN mark.erased THEN 'erased' ELSE former.name END`,
-  email: `CASE WHEN NOT mark.erased THEN former.email END`,
+  name: `CASE WHEN former.erased_change_id = former.change_id THEN 'erased' ELSE former.name END`,
+  email: 'CASE WHEN former.erased_change_id IS DISTINCT FROM former.change_id THEN former.email END',
 };
 
 /** Makes the trigger keep these columns. A migration adds a column to `asset` and `asset_version`, then calls this with all. */
@@ -52,12 +52,6 @@ export const keepFormerStates = (columns: readonly string[]): string => `
           LEFT JOIN LATERAL (
             SELECT change_id FROM asset WHERE workspace_id = former.workspace_id AND id = former.id LIMIT 1
           ) AS present ON true
-         CROSS JOIN LATERAL (
-            SELECT former.sub_key = 15 AND EXISTS (
-              SELECT FROM erased_employee AS erased
-               WHERE erased.workspace_id = former.workspace_id AND erased.asset_id = former.id
-                 AND erased.change_id = former.change_id) AS erased OFFSET 0
-          ) AS mark
          WHERE present.change_id IS DISTINCT FROM former.change_id;
         RETURN NULL;
       END $$;`;

@@ -2,7 +2,7 @@ import type { SchemaPart } from '#libs/platform/database';
 import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetRow, AssetTagRow, WRITTEN_COLUMNS } from './asset.row';
 import { ComputerRow } from './computer.row';
-import { AssetVersionRow, ErasedEmployeeRow, FormerAssetRow, KnownAssetRow } from './former-asset.row';
+import { AssetVersionRow, FormerAssetRow, KnownAssetRow } from './former-asset.row';
 import { FacetCountRow, SourceCountRow } from './counts.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountsAndViews1780000000041 } from './migrations/1780000000041-counts-and-views';
@@ -42,7 +42,6 @@ export const inventorySchema: SchemaPart = {
     AssetRow,
     AssetTagRow,
     AssetVersionRow,
-    ErasedEmployeeRow,
     ComputerRow,
     FacetCountRow,
     TagCountRow,
@@ -68,11 +67,7 @@ export const inventorySchema: SchemaPart = {
     CellStatistics1780000000134,
     ClusteredAssets1780000000139,
   ],
-  grants: [
-    { function: 'mark_empty_change_sets' },
-    { table: 'erased_employee', privileges: 'SELECT' },
-    ...SHARED_GRANTS,
-  ],
+  grants: [{ function: 'mark_empty_change_sets' }, ...SHARED_GRANTS],
   // The console reads and writes what the API does.
   consoleGrants: SHARED_GRANTS,
 };

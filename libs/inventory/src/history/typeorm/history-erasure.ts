@@ -5,15 +5,15 @@ import { Database } from '#libs/platform/database';
 import { EMPLOYEE } from '../../assets/typeorm/asset.row';
 
 /** Whoever ends the present state waits for the mark. */
-const LOCK = `
-  SELECT id, change_id, facet IS NOT NULL AS is_visible FROM asset
-   WHERE workspace_id = $1 AND public_id = $2 AND sub_key = ${EMPLOYEE} FOR UPDATE`;
+const MARK = `
+  WITH marked AS (
+    UPDATE asset SET erased_change_id = change_id
+     WHERE workspace_id = $1 AND public_id = $2 AND sub_key = ${EMPLOYEE}
+    RETURNING id, change_id, facet IS NOT NULL AS is_visible)
+  SELECT * FROM marked`;
 const ERASE_FORMER = `
   UPDATE asset_version SET name = 'erased', email = NULL
    WHERE workspace_id = $1 AND asset_id = $2`;
-const MARK = `
-  INSERT INTO erased_employee (workspace_id, asset_id, change_id) VALUES ($1, $2, $3)
-      ON CONFLICT (workspace_id, asset_id) DO UPDATE SET change_id = excluded.change_id`;
 /** Nobody sees the row, so it is no change: it keeps its change set where a forgotten ticket would be drawn. */
 const KEEP_CHANGE = `SELECT set_config('app.forgotten_ticket', $1 || ' ' || $2, true)`;
 const ERASE_PRESENT = `UPDATE asset SET name = 'erased', email = NULL WHERE workspace_id = $1 AND id = $2`;
@@ -34,10 +34,9 @@ export class HistoryErasure {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const run = async <Row>(text: string, values: readonly unknown[]): Promise<Row[]> =>
         manager.query<Row[]>(text, [...values]);
-      const [found] = await run<{ id: string; change_id: string; is_visible: boolean }>(LOCK, [workspaceId, employee]);
+      const [found] = await run<{ id: string; change_id: string; is_visible: boolean }>(MARK, [workspaceId, employee]);
       if (!found) return false;
       await run(ERASE_FORMER, [workspaceId, found.id]);
-      await run(MARK, [workspaceId, found.id, found.change_id]);
       if (!found.is_visible) {
         await run(KEEP_CHANGE, [workspaceId, found.change_id]);
         await run(ERASE_PRESENT, [workspaceId, found.id]);

@@ -30,14 +30,9 @@ export class AssetVersions1780000000095 implements MigrationInterface {
       COMMENT ON COLUMN asset_version.to_change IS 'change_set.id of the transaction that ended it';
       ${tenantPolicy('asset_version')}
 
-      CREATE TABLE erased_employee (
-        workspace_id uuid NOT NULL,
-        asset_id bigint NOT NULL,
-        change_id bigint NOT NULL,
-        PRIMARY KEY (workspace_id, asset_id)
-      );
-      COMMENT ON TABLE erased_employee IS 'Employees whose history was erased; the state of change_id is kept as erased when it ends.';
-      ${tenantPolicy('erased_employee')}
+      ALTER TABLE asset ADD COLUMN erased_change_id bigint;
+      COMMENT ON COLUMN asset.erased_change_id IS
+        'change_id when an operator erased the history of the employee; that state is kept as erased when it ends';
 
       ${keepFormerStates(KEPT.map(([column]) => column))}
       REVOKE ALL ON FUNCTION keep_former_asset FROM PUBLIC;
@@ -49,6 +44,6 @@ export class AssetVersions1780000000095 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       DROP TRIGGER keep_former_asset ON asset; DROP FUNCTION keep_former_asset;
-      DROP TABLE erased_employee; DROP TABLE asset_version`);
+      ALTER TABLE asset DROP COLUMN erased_change_id; DROP TABLE asset_version`);
   }
 }
