@@ -27,7 +27,7 @@ import { type FieldErrors, type Refused, readFields } from './read-fields';
 const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
 const PAGE_SIZE = 100;
-const HISTORY = 100;
+const HISTORY = { size: 100, after: null, mostBytes: 6_000_000 };
 const COLUMNS = [
   ...['id', 'name', 'type', 'classification', 'description', 'owner', 'ownerEmail', 'ownerSource', 'tags', 'source'],
   ...['externalId', 'accountId', 'region', 'serialNumber', 'operatingSystem', 'osVersion', 'email', 'createdAt'],
@@ -158,7 +158,7 @@ export class InventoryController {
     const scope = newestOf(workspaceId);
     const [asset, history] = await Promise.all([
       this.assets.get(scope, id, { expand: 'owner' }),
-      this.assets.history(scope, id, { size: HISTORY, after: null }),
+      this.assets.history(scope, id, HISTORY),
     ]);
     const owners = history.items.flatMap(({ item, before }) => [item?.ownerId, before?.ownerId]);
     const nameOf = await this.names.of(workspaceId, owners);
