@@ -17,7 +17,7 @@ import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
 import { Downloads } from './http/downloads';
 import { FilesController } from './http/files.controller';
-import { ImportsController } from './http/imports.controller';
+import { FORM_LIMITS, ImportsController } from './http/imports.controller';
 import { InventoryController } from './http/inventory.controller';
 import { Names } from './http/names';
 import { Notices } from './http/notices';
@@ -25,7 +25,6 @@ import { OverviewController } from './http/overview.controller';
 import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
-import { FORM_LIMITS, UploadsController } from './http/uploads.controller';
 import { Uploads } from './http/uploads';
 import { UploadFiles } from './system/upload-files.system';
 import { Issuer } from './system/issuer.system';
@@ -40,7 +39,6 @@ import { Sessions } from './typeorm/sessions';
     OverviewController,
     InventoryController,
     ComputersController,
-    UploadsController,
     ImportsController,
     ApplicationsController,
     PeopleController,

@@ -1,33 +1,139 @@
-import { Controller, Get, NotFoundException, Res } from '@nestjs/common';
-import { ImportRuns } from '#libs/inventory';
+import {
+  Controller,
+  Get,
+  NotFoundException,
+  Post,
+  Res,
+  UploadedFile,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
+import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
+import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
+import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
+import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Me, Sent, type SentTo } from './access.decorator';
-import { Names, authorText } from './names';
-import { idOf } from './path-id';
+import { Names, authorText, isBy } from './names';
+import { OneUploadGuard } from './one-upload.guard';
 import { sendPage } from './page';
-import { Uploads } from './uploads';
+import { idOf } from './path-id';
+import { type ReadForm, type Refused, type Typed, readFields } from './read-fields';
+import { UploadDto } from './upload.dto';
+import { type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
 
-const SHOWN_RUNS = 100;
+/** A field of the form is a short text, whose name has no brackets. */
+export const FORM_LIMITS = {
+  ...{ fileSize: MOST_BYTES, files: 1, fields: 20, fieldSize: 2_000, fieldNameSize: 100, parts: 21 },
+  fieldNestingDepth: 0,
+};
+const REFRESH_SECONDS = 2;
+/** Of the list, and of a source that others may have imported since. */
+const LATEST_RUNS = 100;
 
+/**
+ * Shows imports, and lets administrators import a file. The token of the form stands in its address, so that the guard has checked it before a
+ * byte of the file is stored.
+ */
 @Controller('imports')
-@Access('viewer')
+@Access('admin')
 export class ImportsController {
+  private readonly library = new MapLibrary();
+  private readonly maps = this.library.list();
+
   constructor(
-    private readonly runs: ImportRuns,
     private readonly uploads: Uploads,
+    private readonly files: UploadFiles,
+    private readonly runs: ImportRuns,
     private readonly names: Names,
   ) {}
 
   @Get()
+  @Access('viewer')
   async list(@Me() { workspaceId }: SignedIn, @Res() response: Response): Promise<void> {
-    const found = await this.runs.latest({ workspaceId, source: null }, SHOWN_RUNS + 1);
-    const runs = found.slice(0, SHOWN_RUNS).map(({ run }) => run);
-    const hasMore = found.length > SHOWN_RUNS;
+    const found = await this.runs.latest({ workspaceId, source: null }, LATEST_RUNS + 1);
+    const runs = found.slice(0, LATEST_RUNS).map(({ run }) => run);
+    const hasMore = found.length > LATEST_RUNS;
     sendPage(response, 'imports', { title: 'Imports', runs, hasMore, upload: this.uploads.of(workspaceId) });
   }
 
+  @Get('new')
+  open(@Res() response: Response): void {
+    this.showForm(response);
+  }
+
+  @Post()
+  @UseGuards(OneUploadGuard)
+  @UseInterceptors(FileInterceptor('file'))
+  async upload(
+    @Sent() { me, body }: SentTo<never>,
+    @UploadedFile() file: StoredFile | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    try {
+      const { fields: options, errors } = await this.read(body);
+      if (errors || !file) {
+        if (file) this.files.remove(file.path);
+        const all = { ...errors, ...(file ? {} : { file: 'Choose a file.' }) };
+        return this.showForm(response, { errors: all, typed: body });
+      }
+      const { id } = this.uploads.begin(me, file, options);
+      response.redirect(303, `/imports/uploads/${id}`);
+    } catch (error) {
+      if (file) this.files.remove(file.path);
+      throw error;
+    }
+  }
+
+  @Get('uploads/:id')
+  async showUpload(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
+    const upload = this.uploads.find(me, id);
+    const { state, progress, name, options } = upload;
+    const underWay = isUnderWay(upload);
+    if (underWay) response.setHeader('Refresh', String(REFRESH_SECONDS));
+    const wanted = { workspaceId: me.workspaceId, source: options.source };
+    const latest = state === 'imported' ? await this.runs.latest(wanted, LATEST_RUNS) : [];
+    const recorded = latest.find(({ run }) => isBy(run.who, upload.importedBy));
+    const { bytesRead = 0, bytesTotal = null, read = 0 } = progress ?? {};
+    const percent = bytesTotal ? Math.floor((bytesRead * 100) / bytesTotal) : 0;
+    sendPage(response, 'upload', {
+      title: TITLES[state](name),
+      upload,
+      isUnderWay: underWay,
+      percent,
+      read,
+      run: recorded?.run,
+    });
+  }
+
+  @Post('uploads/:id/import')
+  import(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
+    const upload = this.uploads.find(me, id);
+    this.uploads.import(me, upload);
+    response.redirect(303, `/imports/uploads/${upload.id}`);
+  }
+
+  @Post('uploads/:id/discard')
+  discard(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
+    const upload = this.uploads.find(me, id);
+    this.uploads.discard(upload);
+    response.redirect(303, '/imports');
+  }
+
+  @Get('uploads/:id/failed-records')
+  failedRecords(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
+    const upload = this.uploads.find(me, id);
+    if (upload.failedKept === 0) throw new NotFoundException();
+    response.attachment('failed-records.ndjson').type('application/x-ndjson');
+    const path = this.files.failedRecordsOf(upload.path);
+    // The directory of temporary files may have a dot in its path.
+    response.sendFile(path, { cacheControl: false, lastModified: false, dotfiles: 'allow' });
+  }
+
+  /** After the page that begins an upload, whose address it would take for an id. */
   @Get(':id')
+  @Access('viewer')
   async show(@Sent() { me: { workspaceId }, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
     const found = await this.runs.find(idOf(id), workspaceId);
     if (!found) throw new NotFoundException();
@@ -35,4 +141,36 @@ export class ImportsController {
     const who = authorText(run.who, await this.names.of(workspaceId));
     sendPage(response, 'import', { title: `Import of ${run.source}`, run: { ...run, who }, errorLines, warnings });
   }
+
+  private async read(body: Typed): Promise<ReadForm<UploadOptions>> {
+    const { fields, errors } = await readFields(UploadDto, body);
+    if (errors) return { fields, errors };
+    const { map, format, missing, hideAtMost, strict = false, rekeyBy = null, createTagKeys = null, source } = fields;
+    const limit = hideAtMost === undefined ? null : parseHideLimit(hideAtMost);
+    const isListed = map === undefined || this.maps.some(({ name }) => name === map);
+    const faults = Object.entries({
+      source: sourceName(source) === null && SOURCE_NAME_RULE,
+      map: !isListed && 'There is no such map.',
+      format: format === 'json' && map === undefined && 'A JSON document needs a map.',
+      hideAtMost:
+        hideAtMost !== undefined &&
+        (limit === null ? HIDE_LIMIT_RULE : missing === 'keep' && 'It needs "hide" as the answer above.'),
+    }).filter((fault): fault is [string, string] => fault[1] !== false);
+    if (faults.length > 0) return { fields: null, errors: Object.fromEntries(faults) };
+    const options = { source, missing, strict, rekeyBy, createTagKeys, format: format ?? null, hideAtMost: limit };
+    return { fields: { ...options, map: map === undefined ? null : this.library.load(map) }, errors: null };
+  }
+
+  private showForm(response: Response, refused?: Refused): void {
+    const content = { title: 'Import a file', maps: this.maps, formats: FORMATS, typed: { missing: 'keep' } };
+    sendPage(response, 'uploadForm', { ...content, ...refused }, refused ? 400 : 200);
+  }
 }
+
+const TITLES: Readonly<Record<Upload['state'], (name: string) => string>> = {
+  trying: (name) => `Trying ${name}`,
+  tried: (name) => `Dry run of ${name}`,
+  importing: (name) => `Importing ${name}`,
+  imported: (name) => `Imported ${name}`,
+  refused: (name) => `Not imported: ${name}`,
+};
