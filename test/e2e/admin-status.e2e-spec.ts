@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,6 +116,20 @@ describe('admin status', () => {
     expect(await document('status', '--deep')).toMatchObject({ counters: { wrongComputers: 0, repaired: 0 } });
     await database.admin.query(`UPDATE asset SET posture = 7 WHERE external_id = 'c-3'`);
     expect((await admin('status', '--deep')).stdout).toContain('Filters found 1 computers wrongly.');
+  });
+
+  it('reports a runtime role that is a member of the owner, which a start in production refuses', async () => {
+    const owner = new URL(database.migrationDatabaseUrl).username;
+    const member = `member_${randomBytes(6).toString('hex')}`;
+    await database.admin.query(`CREATE ROLE ${member} LOGIN NOINHERIT PASSWORD 'member' IN ROLE ${owner}`);
+    const url = new URL(database.databaseUrl);
+    [url.username, url.password] = [member, 'member'];
+    const { exitCode, stdout } = await runAdmin(['status', '--json'], { ...environment, DATABASE_URL: url.href });
+    await database.admin.query(`DROP ROLE ${member}`);
+
+    expect(exitCode).toBe(1);
+    const why = `The role "${member}" of DATABASE_URL is a superuser, has BYPASSRLS, or owns the tables or is a member of their owner.`;
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problems: [why] });
   });
 
   it('counts nothing while migrations are pending', async () => {

@@ -117,6 +117,22 @@ describe('Migrations', () => {
     }
   });
 
+  it('refuse a runtime role that is a member of the owner, before and after the first migration', async () => {
+    const owner = new URL(database.migrationDatabaseUrl).username;
+    const member = `member_${randomBytes(6).toString('hex')}`;
+    await database.admin.query(`CREATE ROLE ${member} LOGIN NOINHERIT PASSWORD 'member' IN ROLE ${owner}`);
+    const url = new URL(database.databaseUrl);
+    url.username = member;
+    const asMember = () => migrate({ ...urls(), databaseUrl: url.href, schema: testSchema });
+    try {
+      await expect(asMember()).rejects.toThrow(RuntimeRoleUnfit);
+      await migrate({ ...urls(), schema: testSchema });
+      await expect(asMember()).rejects.toThrow(RuntimeRoleUnfit);
+    } finally {
+      await database.admin.query(`DROP OWNED BY ${member}; DROP ROLE ${member}`);
+    }
+  });
+
   it('refuse one role for both connections, and a runtime role that bypasses row-level security', async () => {
     const owner = { ...urls(), databaseUrl: database.migrationDatabaseUrl, schema: testSchema };
     await expect(migrate(owner)).rejects.toThrow(RolesNotApart);

@@ -1,3 +1,4 @@
+import { BYPASSES_OR_IS_OWNER, IS_TOO_POWERFUL } from '#libs/platform/database';
 import { Client } from 'pg';
 import { type CountersStatus, reconcileCounters } from './counters-status';
 import { type OperatorDatabase, connectionFault, withDatabase } from './operator-database';
@@ -61,13 +62,11 @@ async function inspectBy(
     client,
     `SELECT current_setting('server_version') AS server, current_setting('server_version_num')::int AS version,
             current_database() AS database, current_user AS owner,
-            (SELECT rolsuper OR rolbypassrls OR rolname = current_user FROM pg_roles WHERE rolname = $1) AS powerful`,
+            (SELECT ${BYPASSES_OR_IS_OWNER} FROM pg_roles WHERE rolname = $1) AS powerful`,
     [runtime],
   );
   if (version < OLDEST_VERSION) problems.push(`Postgres ${server} is too old; 15 or newer is needed.`);
-  if (powerful === true) {
-    problems.push(`The role "${runtime}" of DATABASE_URL is a superuser, has BYPASSRLS or owns the tables.`);
-  }
+  if (powerful === true) problems.push(`The role "${runtime}" of DATABASE_URL ${IS_TOO_POWERFUL}.`);
   const migrations = await migrationsOf(client);
   if (migrations.pending.length > 0)
     problems.push(`${migrations.pending.length} migrations are pending; run: admin migrate`);

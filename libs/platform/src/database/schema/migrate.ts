@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
+import { BYPASSES_OR_IS_OWNER, IS_TOO_POWERFUL } from './runtime-role';
 import type { Grant, SchemaPart } from './schema-part';
 
 /** SQLSTATE of a lock timeout. */
@@ -41,7 +42,7 @@ export class RolesNotApart extends Error {
   }
 }
 
-/** A role bypasses row-level security, or does not exist. */
+/** A role bypasses row-level security, may become the owner, or does not exist. */
 export class RuntimeRoleUnfit extends Error {
   constructor(what: string) {
     super(`${what} Create it with: CREATE ROLE … LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '…'`);
@@ -108,7 +109,7 @@ export async function migrate(options: {
       const others = [{ setting: 'MIGRATION_DATABASE_URL', name: owner }, ...roles.slice(0, place)];
       const same = others.find(({ name }) => name === role.name);
       if (same) throw new RolesNotApart(role.name, role.setting, same.setting);
-      await assertRoleExists(lock, role);
+      await assertRoleFit(lock, role);
     }
     const before = await appliedMigrations(lock);
     const wait = { deadline: Date.now() + (options.patienceMs ?? 120_000), told: options.onWait };
@@ -153,15 +154,13 @@ interface Role {
 
 const roleOf = (url: string): string => decodeURIComponent(new URL(url).username);
 
-async function assertRoleExists(connection: QueryRunner, { name, setting }: Role): Promise<void> {
-  const found = (await connection.query('SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = $1', [name])) as {
-    rolsuper: boolean;
-    rolbypassrls: boolean;
-  }[];
-  if (!found[0]) throw new RuntimeRoleUnfit(`The role "${name}" of ${setting} does not exist.`);
-  if (found[0].rolsuper || found[0].rolbypassrls) {
-    throw new RuntimeRoleUnfit(`The role "${name}" of ${setting} is a superuser or has BYPASSRLS.`);
-  }
+async function assertRoleFit(connection: QueryRunner, { name, setting }: Role): Promise<void> {
+  const [role] = (await connection.query(
+    `SELECT ${BYPASSES_OR_IS_OWNER} AS powerful FROM pg_roles WHERE rolname = $1`,
+    [name],
+  )) as { powerful: boolean }[];
+  if (!role) throw new RuntimeRoleUnfit(`The role "${name}" of ${setting} does not exist.`);
+  if (role.powerful) throw new RuntimeRoleUnfit(`The role "${name}" of ${setting} ${IS_TOO_POWERFUL}.`);
 }
 
 /** Grants exactly the listed privileges. Revokes privileges of earlier releases that are no longer needed. */

@@ -1,11 +1,19 @@
 import type { DataSource } from 'typeorm';
 
+/** SQL about a row of pg_roles: row-level security does not restrict the role, or a role that it may become. */
+export const BYPASSES_ROW_SECURITY = `rolsuper OR rolbypassrls
+  OR EXISTS (SELECT FROM pg_class WHERE relname = 'asset' AND pg_has_role(pg_roles.oid, relowner, 'MEMBER'))`;
+
+/** The same, for connections of the owner. It also holds before there are tables. */
+export const BYPASSES_OR_IS_OWNER = `${BYPASSES_ROW_SECURITY} OR pg_has_role(pg_roles.oid, current_user, 'MEMBER')`;
+
+/** Says of a role that the above is true. */
+export const IS_TOO_POWERFUL = 'is a superuser, has BYPASSRLS, or owns the tables or is a member of their owner';
+
 /** Row-level security does not restrict the role of DATABASE_URL. */
 export class RuntimeRoleTooPowerful extends Error {
   constructor() {
-    super(
-      'DATABASE_URL connects as a role that is a superuser, has BYPASSRLS or owns the tables; it must be none of these.',
-    );
+    super(`DATABASE_URL connects as a role that ${IS_TOO_POWERFUL}; it must be none of these.`);
     this.name = 'RuntimeRoleTooPowerful';
   }
 }
@@ -16,10 +24,9 @@ export async function assertRuntimeRole(
   production: boolean,
   warn: (message: string) => void,
 ): Promise<void> {
-  const [role] = await dataSource.query<{ powerful: boolean }[]>(`
-    SELECT rolsuper OR rolbypassrls
-           OR EXISTS (SELECT FROM pg_class WHERE relname = 'asset' AND pg_has_role(relowner, 'MEMBER')) AS powerful
-      FROM pg_roles WHERE rolname = current_user`);
+  const [role] = await dataSource.query<{ powerful: boolean }[]>(
+    `SELECT ${BYPASSES_ROW_SECURITY} AS powerful FROM pg_roles WHERE rolname = current_user`,
+  );
   if (!role?.powerful) return;
   const refusal = new RuntimeRoleTooPowerful();
   if (production) throw refusal;
