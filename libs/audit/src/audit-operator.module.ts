@@ -21,13 +21,14 @@ const auditEvidence = {
   inject: [Settings],
 };
 
-/** Records what applications do, and what people of the console do. */
+/** Records what applications, operators and people of the console do. */
 export const auditRecording = [
   auditEvidence,
   {
     provide: AuditRecorder,
-    useFactory: (evidence: AuditEvidence, clock: Clock) => new AuditRecorder(evidence, clock),
-    inject: [AuditEvidence, Clock],
+    useFactory: (evidence: AuditEvidence, clock: Clock, { operatorName }: Settings) =>
+      new AuditRecorder(evidence, clock, operatorName),
+    inject: [AuditEvidence, Clock, Settings],
   },
 ];
 
@@ -35,13 +36,7 @@ export const auditRecording = [
 @Module({
   providers: [
     RecordedEvents,
-    auditEvidence,
-    {
-      provide: AuditRecorder,
-      useFactory: (evidence: AuditEvidence, clock: Clock, { operatorName }: Settings) =>
-        new AuditRecorder(evidence, clock, operatorName),
-      inject: [AuditEvidence, Clock, Settings],
-    },
+    ...auditRecording,
     Clock,
     {
       provide: AuditArchiveService,
