@@ -7,28 +7,23 @@ import type { CircuitBreaker } from './circuit-breaker';
  * The Redis commands in use, for one node or a cluster. Each uses keys of one hash tag only, so that one node of a
  * cluster can run it.
  */
-export interface RedisCommands {
-  /** Returns null when the key exists. The key expires after `milliseconds`. */
-  set(key: string, value: string, expiry: 'PX', milliseconds: number, condition: 'NX'): Promise<'OK' | null>;
-  /** Returns the number of removed fields. */
-  hdel(key: string, ...fields: string[]): Promise<number>;
-  eval(script: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
-  evalsha(digest: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
-}
+export type RedisCommands = Pick<GuardedCommands, 'set' | 'hdel' | 'eval' | 'evalsha'>;
 
 type Values = readonly (string | number)[];
 
 /** Sends every command through the circuit breaker, and fails instead of waiting for a connection. */
-export class GuardedCommands implements RedisCommands {
+export class GuardedCommands {
   constructor(
     private readonly client: Redis | Cluster,
     private readonly breaker: CircuitBreaker,
   ) {}
 
+  /** Returns null when the key exists. The key expires after `milliseconds`. */
   async set(key: string, value: string, expiry: 'PX', milliseconds: number, condition: 'NX'): Promise<'OK' | null> {
     return this.send('SET', key, () => this.client.set(key, value, expiry, milliseconds, condition));
   }
 
+  /** Returns the number of removed fields. */
   async hdel(key: string, ...fields: string[]): Promise<number> {
     return this.send('HDEL', key, () => this.client.hdel(key, ...fields));
   }
