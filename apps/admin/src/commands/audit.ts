@@ -4,7 +4,7 @@ import { unknownApplication } from './application-changes';
 import { auditArchiveCommand } from './audit-archive';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import type { Operator } from '../operator';
-import { type CommonOptions, parseClientId, parseSlug, withCommonOptions } from '../options';
+import { type CommonOptions, parseClientId, parseSlug, parseUuid, withCommonOptions } from '../options';
 import { DocumentLines, print, table } from '../output';
 import { parseSince } from '../since-option';
 import { visibleText } from '../visible-text';
@@ -31,7 +31,7 @@ export function auditCommand(): Command {
     .description('list audit events, newest first')
     .option('--workspace <slug>', 'only of this workspace', parseSlug)
     .option('--limit <n>', `maximum number of events (default: ${DEFAULT_LIMIT}, with --ndjson all)`, parseLimit)
-    .option('--asset <id>', 'only about this asset', parseAsset)
+    .option('--asset <id>', 'only about this asset', parseUuid('An asset id is a UUID.'))
     .option('--application <client_id>', 'only by this application', parseClientId)
     .option(
       '--since <time>',
@@ -159,9 +159,4 @@ function shown(value: unknown): string {
 function parseLimit(value: string): number {
   if (/^[1-9][0-9]{0,8}$/.test(value)) return Number(value);
   throw new InvalidArgumentError('A limit is a whole number from 1 on.');
-}
-
-function parseAsset(value: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value;
-  throw new InvalidArgumentError('An asset id is a UUID.');
 }
