@@ -7,18 +7,21 @@ import { type CommonOptions, withCommonOptions } from '../options';
 import { print, table } from '../output';
 
 /** What a command says about each use. */
-const WORDS: Readonly<Record<KeyUse, { rotated: string; question: string; removed: string }>> = {
+const WORDS: Readonly<Record<KeyUse, { work: string; rotated: string; question: string; removed: string }>> = {
   signing: {
+    work: 'signs tokens',
     rotated: 'New tokens are signed',
     question: 'Tokens signed with it are refused from then on.',
     removed: 'Every instance refuses its tokens within 60 seconds.',
   },
   cursor: {
+    work: 'seals page cursors',
     rotated: 'New page cursors are sealed',
     question: 'Page cursors sealed with it are refused from then on.',
     removed: 'Every instance refuses its cursors within 60 seconds.',
   },
   checkpoint: {
+    work: 'signs audit checkpoints',
     rotated: 'New checkpoints are signed',
     question: 'The key set no longer verifies checkpoints signed with it.',
     removed: 'No instance publishes or uses it after 60 seconds.',
@@ -43,15 +46,11 @@ export function keysCommand(): Command {
 
 function rotateCommand(): Command {
   const group = new Command('rotate').description('create a new key; earlier keys stay valid until you remove them');
-  withWriteOptions(group.command('signing'))
-    .description('create a new key, which signs tokens after 60 seconds')
-    .action((options: CommonOptions) => rotate('signing', options));
-  withWriteOptions(group.command('cursor'))
-    .description('create a new key, which seals page cursors after 60 seconds')
-    .action((options: CommonOptions) => rotate('cursor', options));
-  withWriteOptions(group.command('checkpoint'))
-    .description('create a new key, which signs audit checkpoints after 60 seconds')
-    .action((options: CommonOptions) => rotate('checkpoint', options));
+  for (const use of Object.keys(WORDS) as KeyUse[]) {
+    withWriteOptions(group.command(use))
+      .description(`create a new key, which ${WORDS[use].work} after 60 seconds`)
+      .action((options: CommonOptions) => rotate(use, options));
+  }
   return group;
 }
 
