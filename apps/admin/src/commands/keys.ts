@@ -96,8 +96,9 @@ async function remove(kid: string, options: CommonOptions): Promise<void> {
 
   const { question, removed: told } = WORDS[use];
   await confirm(`Remove the ${use} key ${kid}? ${question}`, options);
-  const isInFile = use === 'cursor' && (await removeFromCursorKeysFile(paths.cursorKeysFile, kid));
-  const removed = isInFile || (await removeKey(KEY_KINDS[use], paths.signingKeysDir, kid));
+  const { cursorKeysFile, signingKeysDir } = paths;
+  const isInFile = use === 'cursor' && (await removeFromCursorKeysFile(cursorKeysFile, kid, signingKeysDir));
+  const removed = isInFile || (await removeKey(KEY_KINDS[use], signingKeysDir, kid));
   if (!removed) throw unknown(kid);
   await print({ json: { use, kid, removed }, text: () => `Removed the ${use} key ${kid}. ${told}` }, options);
 }

@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { createOnce, readSecretFile } from '../config/secret-file';
-import { KeysUnusable } from './key-rotation';
+import { isOneUsable } from './key-files';
+import { CURSOR_KEYS } from './key-kinds';
+import { KeysUnusable, LastKey } from './key-rotation';
 import type { LoadedKey } from './loaded-keys';
 
 // Release 1.0.0 kept its cursor keys in CURSOR_KEYS_FILE. Release 1.1.0 is the last one that reads it.
@@ -22,11 +24,15 @@ export async function readCursorKeysFile(file: string): Promise<LoadedKey<Buffer
   });
 }
 
-/** Removes a key; its cursors are refused from then on. Returns false for an unknown key. */
-export async function removeFromCursorKeysFile(file: string, kid: string): Promise<boolean> {
+/**
+ * Removes a key; its cursors are refused from then on. Returns false for an unknown key.
+ * @throws {@link LastKey} when no other key of the file or the directory is usable
+ */
+export async function removeFromCursorKeysFile(file: string, kid: string, directory: string): Promise<boolean> {
   const entries = await entriesOf(file);
   const keys = entries.filter((key) => key.kid !== kid);
   if (keys.length === entries.length) return false;
+  if (keys.length === 0 && !(await isOneUsable(CURSOR_KEYS, directory, kid))) throw new LastKey('cursor', kid);
   if (keys.length === 0) rmSync(file);
   else {
     const draft = `${file}.new`;

@@ -93,14 +93,22 @@ describe('CursorKeys', () => {
       const kid = await putKey(CURSOR_KEYS, directory, clock.now());
       putFileOf1_0(OLD, OLDER);
       const instance = await open();
-      expect(await removeFromCursorKeysFile(fileOf1_0(), OLD)).toBe(true);
+      expect(await removeFromCursorKeysFile(fileOf1_0(), OLD, directory)).toBe(true);
       expect([(await instance.reread()).kids, instance.find(OLD)]).toEqual([[kid, OLDER], null]);
       expect(statSync(fileOf1_0()).mode & 0o777).toBe(0o640);
-      expect(await removeFromCursorKeysFile(fileOf1_0(), OLD)).toBe(false);
-      expect(await removeFromCursorKeysFile(fileOf1_0(), OLDER)).toBe(true);
+      expect(await removeFromCursorKeysFile(fileOf1_0(), OLD, directory)).toBe(false);
+      expect(await removeFromCursorKeysFile(fileOf1_0(), OLDER, directory)).toBe(true);
       expect(existsSync(fileOf1_0())).toBe(false);
       expect(await instance.reread()).toEqual({ kids: [kid], faults: [] });
       await expect(removeKey(CURSOR_KEYS, directory, kid)).rejects.toThrow(/last cursor key that can be used/);
+    });
+
+    it('stay in their file while no other key can be used', async () => {
+      putFileOf1_0(OLD);
+      writeFileSync(path('x'), 'no key');
+      const removal = removeFromCursorKeysFile(fileOf1_0(), OLD, directory);
+      await expect(removal).rejects.toThrow(/last cursor key that can be used/);
+      expect(existsSync(fileOf1_0())).toBe(true);
     });
 
     it.each([

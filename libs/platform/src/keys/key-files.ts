@@ -71,12 +71,7 @@ export async function rotateKey(kind: AnyKind, directory: string, clock: Clock):
 export async function removeKey(kind: AnyKind, directory: string, kid: string): Promise<boolean> {
   const keys = await listKeys(kind, directory);
   if (!keys.some((key) => key.kid === kid)) return false;
-  const isOtherUsable = async (): Promise<boolean> => {
-    for (const other of await listKeys(kind, directory)) {
-      if (other.kid !== kid && (await isUsable(kind, join(directory, keyFile(kind, other.kid))))) return true;
-    }
-    return false;
-  };
+  const isOtherUsable = (): Promise<boolean> => isOneUsable(kind, directory, kid);
   if (!(await isOtherUsable())) throw new LastKey(kind.use, kid);
   const path = join(directory, keyFile(kind, kid));
   const removed = join(directory, `.removed-${keyFile(kind, kid)}`);
@@ -88,6 +83,14 @@ export async function removeKey(kind: AnyKind, directory: string, kid: string): 
   }
   renameSync(removed, path);
   throw new LastKey(kind.use, kid);
+}
+
+/** Tells whether a key of a kind, other than this one, can be used. */
+export async function isOneUsable(kind: AnyKind, directory: string, except: string): Promise<boolean> {
+  for (const { kid } of await listKeys(kind, directory)) {
+    if (kid !== except && (await isUsable(kind, join(directory, keyFile(kind, kid))))) return true;
+  }
+  return false;
 }
 
 async function isUsable(kind: AnyKind, path: string): Promise<boolean> {
