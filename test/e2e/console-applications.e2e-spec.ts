@@ -267,7 +267,7 @@ describe('The applications of the console', () => {
     expect((await admin.get(`/applications/${clientId}`)).text).toContain('In force: 10/40, own limit');
   });
 
-  it('is not there when it goes while its page is made', async () => {
+  it('returns 404 when the application is deleted while its page is made', async () => {
     const { client_id: clientId } = await create();
     const gone = jest.spyOn(Trusts.prototype, 'list').mockResolvedValueOnce(null);
 

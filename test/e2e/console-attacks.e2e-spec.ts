@@ -217,6 +217,16 @@ describe('An attacker of the console', () => {
         expect(headers['strict-transport-security']).toBe('max-age=31536000');
         expect(cookie).toMatch(/^__Host-console_session=[\w.-]+; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
         expect([plain.statusCode, own.statusCode]).toEqual([303, 200]);
+
+        const hidden = /name="csrf" value="([^"]*)"><input type="hidden" name="workspace" value="([^"]*)"/.exec(
+          own.page,
+        );
+        const out = `csrf=${hidden?.[1] ?? ''}&workspace=${hidden?.[2] ?? ''}`;
+        const session = { ...type, Origin: origin, Cookie: `__Host-console_session=${value}` };
+        const { headers: cleared } = await send('/sign-out', session, out);
+        expect(cleared['set-cookie']).toEqual([
+          expect.stringMatching(/^__Host-console_session=; Path=\/; Expires=Thu, 01 Jan 1970 .*; HttpOnly; Secure/),
+        ]);
       } finally {
         await secure.stop();
       }

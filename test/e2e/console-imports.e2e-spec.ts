@@ -189,7 +189,8 @@ describe('An upload to the console', () => {
   });
 
   it('gives failed records from below a directory whose name begins with a dot', async () => {
-    const hidden = jest.spyOn(os, 'tmpdir').mockReturnValue(mkdtempSync(join(tmpdir(), '.uploads-')));
+    const directory = mkdtempSync(join(tmpdir(), '.uploads-'));
+    const hidden = jest.spyOn(os, 'tmpdir').mockReturnValue(directory);
     const other = await startConsole({}, console.database);
     hidden.mockRestore();
     const browser = await other.signIn(ours.slug, 'admin');
@@ -197,6 +198,7 @@ describe('An upload to the console', () => {
     const { path } = await tried('{}\n', {}, browser);
     const { status, text } = await browser.get(`${path}/failed-records`);
     await other.stop();
+    rmSync(directory, { recursive: true });
 
     expect([status, text.includes('"line":1')]).toEqual([200, true]);
   });
@@ -278,7 +280,7 @@ describe('An upload to the console', () => {
     expect(files().filter((file) => file.endsWith('.gz'))).toEqual([]);
   });
 
-  /** Begins to send a file, and ends it never. */
+  /** Begins to send a file, and never ends it. */
   const sendHalf = async () => {
     const address = addressIn(await admin.get('/imports/new'));
     const type = 'multipart/form-data; boundary=b';

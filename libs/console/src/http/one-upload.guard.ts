@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Uploads } from './uploads';
 
-/** Receives one file of a workspace at a time, so that no workspace takes the place of all others. */
+/** Receives one file of a workspace at a time, so that no workspace takes all places. */
 @Injectable()
 export class OneUploadGuard implements CanActivate {
   constructor(private readonly uploads: Uploads) {}
@@ -11,7 +11,11 @@ export class OneUploadGuard implements CanActivate {
   /** @throws 409 before a byte of the file is stored */
   canActivate(context: ExecutionContext): boolean {
     const { workspaceId } = context.switchToHttp().getRequest<Request>().signedIn as SignedIn;
-    context.switchToHttp().getResponse<Response>().once('close', this.uploads.receive(workspaceId));
+    const response = context.switchToHttp().getResponse<Response>();
+    const end = this.uploads.receive(workspaceId);
+    response.once('close', end);
+    // The person may have left before, while the session was looked up.
+    if (response.closed) end();
     return true;
   }
 }
