@@ -121,12 +121,12 @@ export class Streams {
     if (query.pageSize !== undefined) throw new PageSizeRefused();
     const { page, filters, texts } = this.paging.request(workspaceId, cursorsOf(list.resource), query, response);
     const { asOf } = filters as Partial<ThenRequest>;
-    if (asOf) onlyOf(list.feed?.filters ?? [], filters);
+    if (asOf) refuseOtherFilters(list.feed?.filters ?? [], filters);
     response.vary('Accept-Encoding');
     const { after, count } = positionOf(page.after);
     const isResumed = page.after !== null;
     const firstRows = async () => {
-      // An instant that is not over keeps nobody else from a turn.
+      // Waits here for the instant, outside of the turns of streams.
       const read = await list.reader(workspaceId, filters, { ...(asOf && { asOf }), expand: query.expand });
       // Before the first row, so that the feed has every change from then on.
       const start = asOf
@@ -247,7 +247,7 @@ export class Streams {
 const ndjson = (lines: Readable): StreamableFile => new StreamableFile(lines, { type: NDJSON_MEDIA_TYPE });
 
 /** @throws `validation_failed` for a filter that the past does not know */
-function onlyOf(known: readonly string[], filters: object): void {
+function refuseOtherFilters(known: readonly string[], filters: object): void {
   const others = Object.keys(filters).filter((name) => name !== 'asOf' && !known.includes(name));
   if (others.length === 0) return;
   throw new ValidationFailed(
