@@ -5,6 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { RedisScript, RedisClient } from '#libs/platform/redis';
 import { redisOfTheRun } from '../support/redis-of-the-run';
+import { withRedis } from '../support/redis-connection';
+import { RedisNode } from '../support/redis-node';
 import { RedisPath } from '../support/redis-path';
 import { TcpProxy } from '../support/tcp-proxy';
 
@@ -87,6 +89,33 @@ describe('The Redis client', () => {
   it('treats Redis as away from the start when it refuses the database of REDIS_URL', async () => {
     const redis = await open(Object.assign(url(), { pathname: '/60000' }).href);
     expect([redis.state, said]).toEqual(['away', [expect.stringContaining('DB index is out of range')]]);
+  });
+
+  it.each([
+    ['scripts', ['-evalsha']],
+    ['other commands', ['-set']],
+    ['keys', ['resetkeys']],
+  ])('treats Redis as away until its user may use %s', async (_, rules) => {
+    const node = await RedisNode.start('secret of the server');
+    const allow = (...words: string[]) =>
+      withRedis(node.url, (redis) => redis.call('ACL', ['SETUSER', 'api', ...words]));
+    try {
+      await allow('on', '>secret', '~*', '+@all', ...rules);
+      const redis = await open(node.url.replace(/:[^:@/]+@/, 'api:secret@'));
+      const use = () => redis.attempt((client) => new RedisScript('return 1').run(client, [aKey()], []));
+      for (let round = 0; round < 30; round += 1) {
+        await use();
+        await delay(100);
+      }
+
+      expect(redis.state).toBe('away');
+      expect(said).toEqual([expect.stringMatching(/^Redis is away: NOPERM /)]);
+      await allow('~*', '+@all');
+      await isUsedAgain(redis);
+      expect(await use()).toBe(1);
+    } finally {
+      await node.stop();
+    }
   });
 
   it.each(['refuse', 'blackhole'] as const)(

@@ -14,6 +14,7 @@ describe('A Redis error', () => {
     "OOM command not allowed when used memory > 'maxmemory'. script: 1, on @user_script:1.",
     'ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not allowed when used memory',
     'NOAUTH Authentication required.',
+    "NOPERM this user has no permissions to run the 'evalsha' command",
     'CLUSTERDOWN The cluster is down',
     'MOVED 1 10.0.0.1:6379',
     'DENIED Redis is running in protected mode',
@@ -25,7 +26,6 @@ describe('A Redis error', () => {
   it.each([
     'WRONGTYPE Operation against a key holding the wrong kind of value',
     'NOSCRIPT No matching script. Please use EVAL.',
-    "NOPERM this user has no permissions to run the 'evalsha' command",
     "CROSSSLOT Keys in request don't hash to the same slot",
     'ERR user_script:1: attempt to perform arithmetic on a nil value script: 1, on @user_script:1.',
     "ERR unknown command 'x'",

@@ -2,11 +2,11 @@ import { ReplyError } from 'ioredis';
 
 /**
  * Replies of a server that currently refuses all work: it is loading, a replica, read-only, out of memory, blocked by a
- * script, out of connections, or part of an incomplete cluster.
+ * script, out of connections, part of an incomplete cluster, or gives its user too few rights.
  */
 const AWAY_REPLIES = [
   ...['LOADING', 'BUSY', 'READONLY', 'MASTERDOWN', 'MISCONF', 'NOREPLICAS', 'OOM', 'NOAUTH', 'WRONGPASS'],
-  ...['CLUSTERDOWN', 'TRYAGAIN', 'MOVED', 'ASK', 'DENIED', 'ERR max number of clients'],
+  ...['NOPERM', 'CLUSTERDOWN', 'TRYAGAIN', 'MOVED', 'ASK', 'DENIED', 'ERR max number of clients'],
 ];
 /** Before Redis 7 the word follows a dash in the error of the script that met it. */
 const AWAY_REPLY = new RegExp(`^(?:${AWAY_REPLIES.join('|')})\\b|-(?:${AWAY_REPLIES.join('|')}) `);
