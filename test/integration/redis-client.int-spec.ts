@@ -92,7 +92,7 @@ describe('The Redis client', () => {
   });
 
   it.each([
-    ['scripts', ['-evalsha']],
+    ['scripts', ['-eval', '-evalsha']],
     ['other commands', ['-set']],
     ['keys', ['resetkeys']],
   ])('treats Redis as away until its user may use %s', async (_, rules) => {
@@ -156,6 +156,16 @@ describe('The Redis client', () => {
     await proxy.set('refuse');
     const redis = await open(through(proxy.port));
     expect(redis.state).toBe('away');
+    await proxy.set('forward');
+    await isUsedAgain(redis);
+    await proxy.close();
+  });
+
+  it('uses a Redis again whose replies take 30 ms', async () => {
+    const proxy = await TcpProxy.to(url().hostname, Number(url().port));
+    proxy.slowDown(15);
+    await proxy.set('refuse');
+    const redis = await open(through(proxy.port));
     await proxy.set('forward');
     await isUsedAgain(redis);
     await proxy.close();

@@ -5,7 +5,7 @@ import { Tally } from '../observability/tally';
 import { CircuitBreaker, RedisAway } from './circuit-breaker';
 import { redisAt } from './connect-redis';
 import { parseRedisUrl } from '../config/redis-address';
-import { GuardedCommands, type RedisCommands, RedisScript, sendNow } from './redis-commands';
+import { GuardedCommands, type RedisCommands, sendNow } from './redis-commands';
 import { reasonOf, refusesDatabase, namesCause } from './redis-fault';
 
 /** Maximum wait for Redis at the start of an instance. */
@@ -13,7 +13,6 @@ const FIRST_CONNECTION_MS = 2_000;
 /** Minimum time between two log lines about the same refusal. */
 const COMPLAINT_EVERY_MS = 60_000;
 const ANY_KEY = '{ping}';
-const NOTHING = new RedisScript('return 1');
 
 export type RedisState = 'not configured' | 'ok' | 'away';
 
@@ -147,9 +146,9 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
   private async probe(key: string): Promise<void> {
     const { client } = this;
     if (!client) return;
-    await sendNow(client, () => takesWrite(client, key));
-    // The user's rights may lack scripts.
-    await sendNow(client, () => NOTHING.run(client, [`${key}:ping`], []));
+    // The user may lack the right to scripts. Both commands are sent at once, because a probe has the time of one reply.
+    const script = () => client.eval('return 1', 1, `${key}:ping`);
+    await sendNow(client, () => Promise.all([takesWrite(client, key), script()]));
   }
 
   /** The connections may lead to a dead machine, or to a node that lost its role. */

@@ -60,11 +60,7 @@ export class RedisScript {
   }
 
   /** Returns the script's result. All keys must have the same hash tag. */
-  async run(
-    redis: Pick<RedisCommands, 'eval' | 'evalsha'>,
-    keys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<unknown> {
+  async run(redis: RedisCommands, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     try {
       return await redis.evalsha(this.digest, keys.length, ...keys, ...args);
     } catch (error) {
