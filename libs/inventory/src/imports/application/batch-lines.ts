@@ -17,8 +17,14 @@ export class BatchLines {
   add({ place, record, warning, kept }: ReadRecord): void {
     this.lines += 1;
     for (const text of [kept, record.owner, record.ownerEmail]) this.bytes += text?.length ?? 0;
+    for (const { key, value } of record.tags) this.bytes += key.length + (value?.length ?? 0);
     this.named.add(record);
     if (warning !== null) this.warnings.set(place, warning);
+  }
+
+  refuse(asset: RefusedAsset): void {
+    this.refused.push(asset);
+    if (typeof asset.serialNumber === 'string') this.bytes += asset.serialNumber.length;
   }
 
   addBad(line: BadLine): void {

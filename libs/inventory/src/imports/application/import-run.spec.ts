@@ -39,4 +39,42 @@ describe('An import', () => {
     expect([waiting.size, warned, warnings.length]).toEqual([1_499, 1_500, 1_000]);
     expect(new Set(waiting.values()).size).toBeLessThanOrEqual(1_001);
   });
+
+  it.each<[string, (index: number) => object]>([
+    ['owners', () => ({ owner: 'x'.repeat(900_000) })],
+    ['tags', () => ({ tags: [{ key: 'env', value: 'x' }, ...manyTags()] })],
+    ['serial numbers of bad lines', () => ({ managed: 'maybe', serialNumber: 'x'.repeat(900_000) })],
+  ])('ends a batch early whose lines have long %s', async (_, member) => {
+    const batches: number[] = [];
+    let added = 0;
+    const session: Partial<ImportSession> = {
+      warningOf: () => null,
+      add: () => void (added += 1),
+      merge: (__, refused) => {
+        batches.push(added + refused.length);
+        added = 0;
+        return Promise.resolve(NOTHING);
+      },
+      count: () => undefined,
+      rekey: () => Promise.resolve(0),
+      async *mergeDeferred() {},
+    };
+    const options = { source: 'mdm', files: ['a'], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    const lines = Array.from({ length: 40 }, (__, index): InputLine => {
+      const value = { categoryKey: 'COMPUTER', externalId: `c-${index}`, name: 'x', ...member(index) };
+      return { fileIndex: 0, line: index + 1, value };
+    });
+
+    await new ImportRun(session as ImportSession, options, () => undefined).take(
+      (async function* () {
+        await Promise.resolve();
+        yield lines;
+      })(),
+    );
+
+    expect(batches.reduce((sum, size) => sum + size)).toBe(40);
+    expect(Math.max(...batches)).toBeLessThanOrEqual(20);
+  });
 });
+
+const manyTags = () => Array.from({ length: 900 }, (_, index) => ({ key: `${index}${'k'.repeat(990)}`, value: null }));

@@ -162,7 +162,7 @@ export class ImportRun {
     }
     if (externalId !== null && first === null) {
       const { serialNumber } = line.value as Partial<RefusedAsset>;
-      this.batch.refused.push({ externalId, serialNumber });
+      this.batch.refuse({ externalId, serialNumber });
     }
     const fault = this.faultOf(place, [...reasons, ...warnings], first);
     if (same && !strict) {
@@ -178,7 +178,7 @@ export class ImportRun {
     const { externalId = null, serialNumber } = line;
     if (isExternalId(externalId)) {
       this.named = true;
-      this.batch.refused.push({ externalId, serialNumber });
+      this.batch.refuse({ externalId, serialNumber });
     } else this.incomplete ??= this.namesNone(place);
     this.refuse({ place, reason: line.fault, ...(this.options.map && withoutValues(line.fault)) }, line);
   }
