@@ -52,6 +52,7 @@ export class RekeyedComputers {
   async find(): Promise<number> {
     const { client, workspaceId, source } = this.connection;
     await this.keepSerials();
+    await client.query(sql.JOIN_MANY);
     await client.query(sql.FIND_REKEYED, [workspaceId, source]);
     await client.query(sql.NAME_REKEYED);
     if (this.strict) await this.forgetUnowned();
@@ -62,6 +63,7 @@ export class RekeyedComputers {
   async findLikely(): Promise<void> {
     const { client, workspaceId, source } = this.connection;
     await this.keepSerials();
+    await client.query(sql.JOIN_MANY);
     await client.query(sql.KEEP_LIKELY, [workspaceId, source]);
   }
 
@@ -80,7 +82,6 @@ export class RekeyedComputers {
   /** Remembers the serial numbers of new computers. */
   private async keepSerials(): Promise<void> {
     const { client, workspaceId, source } = this.connection;
-    await client.query(sql.JOIN_MANY);
     for (let after = '-1'; ;) {
       const { rows } = await client.query<NewComputer>(sql.NEW_COMPUTERS, [workspaceId, source, after]);
       const last = rows.at(-1);
