@@ -34,17 +34,21 @@ export class AuditSealer extends RepeatedWork {
 
   /**
    * Seals all waiting events: in each pass one batch of every workspace that waits by then, and a look at the backlog.
+   * A workspace that fails waits for the next call.
    * Never throws. Returns the number of sealed events.
    */
   async sealAll(): Promise<number> {
     let total = 0;
+    const failed = new Set<WorkspaceId>();
     for (let more = true; more;) {
       more = false;
       for (const workspaceId of await this.attempt(ROUND, [], () => this.store.workspacesToSeal())) {
         if (this.stopping) return total;
+        if (failed.has(workspaceId)) continue;
         const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId), { workspaceId });
         total += sealed ?? 0;
         more ||= sealed === BATCH;
+        if (this.failing.has(workspaceId)) failed.add(workspaceId);
       }
       await this.look();
     }
