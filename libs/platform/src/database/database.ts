@@ -211,7 +211,7 @@ export class Database {
     } catch (error) {
       // A late answer would leave the next user of the connection inside of this transaction.
       if (queryTimedOut(error)) void client.end();
-      else await runner.rollbackTransaction().catch(() => undefined);
+      else await runner.rollbackTransaction().catch(() => void client.end());
       throw error;
     } finally {
       await runner.release();
