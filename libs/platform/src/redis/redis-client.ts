@@ -146,9 +146,10 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
   private async probe(key: string): Promise<void> {
     const { client } = this;
     if (!client) return;
-    // The user may lack the right to scripts. Both commands are sent at once, because a probe has the time of one reply.
+    // The user may lack the right to a command. All are sent at once, because a probe has the time of one reply.
     const script = () => client.eval('return 1', 1, `${key}:ping`);
-    await sendNow(client, () => Promise.all([takesWrite(client, key), script()]));
+    const removal = () => client.hdel(`${key}:none`, 'none');
+    await sendNow(client, () => Promise.all([takesWrite(client, key), script(), removal()]));
   }
 
   /** The connections may lead to a dead machine, or to a node that lost its role. */
