@@ -27,7 +27,7 @@ const MODE = 0o600;
 
 /**
  * Collects bad lines and writes them in input order, one per line. They arrive in a few sorted runs, which are merged
- * when the import ends. A failed import leaves the file unchanged.
+ * when the import ends. A failed import leaves the file unchanged, and makes no new one.
  */
 export class ErrorFile {
   private readonly descriptor: number;
@@ -36,8 +36,8 @@ export class ErrorFile {
   private readonly runs: number[] = [];
   private length = 0;
   private lastPlace = Infinity;
-  /** True when a failed import leaves no file. */
-  private isNew: boolean;
+  private readonly isNew: boolean;
+  private isComplete = false;
 
   constructor(private readonly path: string) {
     this.isNew = !existsSync(path);
@@ -74,13 +74,15 @@ export class ErrorFile {
     if (fstatSync(this.descriptor).isFile()) ftruncateSync(this.descriptor);
     const runs = this.runs.map((start, index) => this.linesBetween(start, this.runs[index + 1] ?? this.length));
     for await (const line of inOrder(runs)) writeSync(this.descriptor, `${line.slice(line.indexOf(' ') + 1)}\n`);
-    this.isNew = false;
+    this.isComplete = true;
   }
 
   close(): void {
+    // Another import may have written it meanwhile.
+    const leavesNoFile = this.isNew && !this.isComplete && fstatSync(this.descriptor).size === 0;
     closeSync(this.spool);
     closeSync(this.descriptor);
-    if (this.isNew) rmSync(this.path, { force: true });
+    if (leavesNoFile) rmSync(this.path, { force: true });
   }
 
   private linesBetween(start: number, end: number): AsyncIterator<string> {
