@@ -128,7 +128,7 @@ describe('admin status', () => {
     await database.admin.query(`DROP ROLE ${member}`);
 
     expect(exitCode).toBe(1);
-    const why = `The role "${member}" of DATABASE_URL is a superuser, has BYPASSRLS, or owns the tables or is a member of their owner.`;
+    const why = `The role "${member}" of DATABASE_URL is a superuser, has BYPASSRLS, owns the tables or is a member of their owner.`;
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, problems: [why] });
   });
 

@@ -44,7 +44,7 @@ describe('Files of an import', () => {
     await expect(read(bomb, 'export.gz', MEBIBYTE - 1)).rejects.toThrow(InputUnreadable);
   });
 
-  it('do not know the size of a pipe', () => {
+  it('know no size of what is no regular file', () => {
     expect(new ImportFilesSystem().sizeOf('/dev/null')).toBeNull();
   });
 

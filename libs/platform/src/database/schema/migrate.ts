@@ -45,7 +45,7 @@ export class RolesNotApart extends Error {
 /** A role bypasses row-level security, may become the owner, or does not exist. */
 export class RuntimeRoleUnfit extends Error {
   constructor(what: string) {
-    super(`${what} Create it with: CREATE ROLE … LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '…'`);
+    super(`${what} Create one with: CREATE ROLE … LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '…'`);
     this.name = 'RuntimeRoleUnfit';
   }
 }

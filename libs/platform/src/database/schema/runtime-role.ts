@@ -1,14 +1,14 @@
 import type { DataSource } from 'typeorm';
 
 /** SQL about a row of pg_roles: row-level security does not restrict the role, or a role that it may become. */
-export const BYPASSES_ROW_SECURITY = `rolsuper OR rolbypassrls
+const BYPASSES_ROW_SECURITY = `rolsuper OR rolbypassrls
   OR EXISTS (SELECT FROM pg_class WHERE relname = 'asset' AND pg_has_role(pg_roles.oid, relowner, 'MEMBER'))`;
 
 /** The same, for connections of the owner. It also holds before there are tables. */
 export const BYPASSES_OR_IS_OWNER = `${BYPASSES_ROW_SECURITY} OR pg_has_role(pg_roles.oid, current_user, 'MEMBER')`;
 
 /** Says of a role that the above is true. */
-export const IS_TOO_POWERFUL = 'is a superuser, has BYPASSRLS, or owns the tables or is a member of their owner';
+export const IS_TOO_POWERFUL = 'is a superuser, has BYPASSRLS, owns the tables or is a member of their owner';
 
 /** Row-level security does not restrict the role of DATABASE_URL. */
 export class RuntimeRoleTooPowerful extends Error {
