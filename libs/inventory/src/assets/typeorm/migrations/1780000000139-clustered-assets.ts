@@ -3,7 +3,8 @@ import { buildIndexConcurrently } from '#libs/platform/database';
 
 /**
  * An import brings many assets at once, so those of one source, and the computers, follow each other in the order of the id.
- * A page of them in that order must not pass over all assets that came before.
+ * A page of them in that order must not pass over all assets that came before. The index of computers is there from the
+ * release before, unless an earlier form of a migration dropped it.
  */
 const INDEXES = {
   asset_source: 'asset (workspace_id, source, id) WHERE facet IS NOT NULL',
