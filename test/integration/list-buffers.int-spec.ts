@@ -55,6 +55,17 @@ const HIDDEN_EMPLOYEE = '018f9c2e-7d2a-7c41-9a51-000000000002';
 const connect = ({ databaseUrl: url }: TestDatabase): Promise<DataSource> =>
   new DataSource(dataSourceOptions({ url, poolSize: 1, patience: 'request' }, () => undefined)).initialize();
 
+/** Makes a workspace, whose rows the admin then sees. */
+async function openWorkspace(admin: Pool, slug: string): Promise<WorkspaceId> {
+  const { rows } = await admin.query<{ id: string }>(
+    'INSERT INTO workspace (slug, name) VALUES ($1, $1) RETURNING id',
+    [slug],
+  );
+  const workspace = workspaceId((rows[0] as { id: string }).id);
+  await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+  return workspace;
+}
+
 const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 /** The part that reads the total, which may count the assets of an owner or text. */
 const totalOf = (plan: Plan): Plan => nodes(plan).find((node) => node['Node Type'] === 'Aggregate') as Plan;
@@ -66,10 +77,7 @@ describe('A page of a large inventory', () => {
   let api: DataSource;
   beforeAll(async () => {
     database = await createTestDatabase();
-    const { rows } = await database.admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('large', 'Large') RETURNING id`,
-    );
-    workspace = workspaceId((rows[0] as { id: string }).id);
+    workspace = await openWorkspace(database.admin, 'large');
     const operator = new DataSource(
       dataSourceOptions({ url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' }, () => undefined),
     );
@@ -186,11 +194,7 @@ describe('A page of an inventory whose assets are all alike', () => {
 
   it('reads few buffers for what none of them is', async () => {
     const { admin } = database;
-    const { rows } = await admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('alike', 'Alike') RETURNING id`,
-    );
-    const workspace = workspaceId((rows[0] as { id: string }).id);
-    await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+    const workspace = await openWorkspace(admin, 'alike');
     await admin.query(
       `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, change_id, visibility)
        SELECT $1, 'alike', n::text, 'Alike', 13, 0, 0 FROM generate_series(1, 10000) AS n`,
@@ -215,11 +219,7 @@ describe('A page of an inventory whose imports came one after the other', () => 
     database = await createTestDatabase();
     api = await connect(database);
     const { admin } = database;
-    const { rows } = await admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('clustered', 'Clustered') RETURNING id`,
-    );
-    workspace = workspaceId((rows[0] as { id: string }).id);
-    await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+    workspace = await openWorkspace(admin, 'clustered');
     for (const [source, subKey, posture] of [
       ['cloud', 1, null],
       ['mdm', 12, 161],
@@ -270,11 +270,7 @@ describe('A page of a feed', () => {
     database = await createTestDatabase();
     api = await connect(database);
     const { admin } = database;
-    const { rows } = await admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('removed', 'Removed') RETURNING id`,
-    );
-    workspace = workspaceId((rows[0] as { id: string }).id);
-    await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+    workspace = await openWorkspace(admin, 'removed');
     for (const visibility of ['0', '(n % 1000 > 0)::int']) {
       await admin.query(
         `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, change_id, visibility)
@@ -314,7 +310,6 @@ describe('A page of a feed', () => {
 
 /** One asset or so has each rare value, of which a hidden one has some too. */
 async function makeValuesRare(admin: Pool, workspace: WorkspaceId): Promise<void> {
-  await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
   const insert = `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, change_id, visibility`;
   await admin.query(
     `${insert}, public_id, email) VALUES ($1, 'rare', 'rare-1', 'Rare', 15, 0, 0, '${RARE.ownerId}', 'Rare')`,
