@@ -18,12 +18,9 @@ const INDEXES = {
   asset_name: `asset ${ofText('name')}`,
   asset_serial_number: `asset ${ofText('serial_number')}`,
   asset_email: `asset ${ofText('email')}`,
+  asset_source: 'asset (workspace_id, source, id) WHERE facet IS NOT NULL',
   asset_posture: 'asset (workspace_id, posture, id) INCLUDE (last_checked_at) WHERE facet IS NOT NULL AND sub_key = 12',
   asset_tag_key: 'asset_tag (workspace_id, tag_key_id, asset_id)',
-};
-/** What takes their place: those of the release before. */
-const REPLACED = {
-  asset_tag_by_key: 'asset_tag (workspace_id, tag_key_id)',
 };
 
 export class AssetIndexes1780000000058 implements MigrationInterface {
@@ -31,12 +28,12 @@ export class AssetIndexes1780000000058 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const [name, definition] of Object.entries(INDEXES)) await buildIndexConcurrently(runner, name, definition);
-    for (const name of Object.keys(REPLACED)) await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+    // That of the release before, whose place the last one takes.
+    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS asset_tag_by_key');
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const [name, definition] of Object.entries(REPLACED))
-      await runner.query(`CREATE INDEX ${name} ON ${definition}`);
+    await runner.query('CREATE INDEX asset_tag_by_key ON asset_tag (workspace_id, tag_key_id)');
     await runner.query(`DROP INDEX ${Object.keys(INDEXES).join(', ')}`);
   }
 }
