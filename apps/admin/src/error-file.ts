@@ -1,9 +1,9 @@
 import {
   type BigIntStats,
   closeSync,
-  existsSync,
   constants,
   createReadStream,
+  existsSync,
   fchmodSync,
   fstatSync,
   ftruncateSync,

@@ -40,7 +40,10 @@ export function proofOf(
   return async () => ({ client_assertion_type: ASSERTION_TYPE, client_assertion: (await made()).trim() });
 }
 
-/** Each assertion obtains one token, so it is signed for each request anew. It has no `iat`: a fast clock puts it in the future. */
+/**
+ * Each assertion obtains one token, so it is signed for each request anew. It has no `iat`: a fast clock puts it in the
+ * future.
+ */
 function signing(clientId: string, baseUrl: string, { key, algorithm, kid, audience }: PrivateKey) {
   const own = typeof key === 'string' ? createPrivateKey(key) : key;
   return async (): Promise<string> => {

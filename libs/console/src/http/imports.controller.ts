@@ -33,8 +33,8 @@ const REFRESH_SECONDS = 2;
 const LATEST_RUNS = 100;
 
 /**
- * Shows imports, and lets administrators import a file. The token of the form stands in its address, so that the guard has checked it before a
- * byte of the file is stored.
+ * Shows imports, and lets administrators import a file. The token of the form stands in its address, so that the guard has
+ * checked it before a byte of the file is stored.
  */
 @Controller('imports')
 @Access('admin')

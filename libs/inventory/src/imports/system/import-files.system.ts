@@ -96,8 +96,8 @@ const isOfZlib = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 
 /**
- * Returns the size in bytes, or null for what is no regular file. For a directory, throws the error of opening it, which unlike the error
- * of reading it names the path.
+ * Returns the size in bytes, or null for what is no regular file. For a directory, throws the error of opening it, which
+ * unlike the error of reading it names the path.
  */
 function sizeOf(file: string): number | null {
   const found = statSync(file);

@@ -3,8 +3,8 @@ import { tenantPolicy } from '../../database/schema/tenant-policy';
 import { ticketFunction } from './1780000000030-change-sets';
 
 /**
- * Remembers since when the past of a workspace is known, and the counts of past days. A ticket also takes a lock before it reads the clock, so that a
- * reader of the past can wait for one under way.
+ * Remembers since when the past of a workspace is known, and the counts of past days. A ticket also takes a lock before it
+ * reads the clock, so that a reader of the past can wait for one under way.
  */
 export class HistoryHorizon1780000000097 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

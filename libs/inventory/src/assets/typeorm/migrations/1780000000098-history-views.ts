@@ -6,7 +6,8 @@ const check = (name: string, weight: number): string =>
   `CASE posture / ${weight} % 3 WHEN 1 THEN false WHEN 2 THEN true END AS ${name}`;
 
 /**
- * Shows former states as the rows that they were, of assets and of computers, and the places of all assets, visible or not.
+ * Shows former states of assets and of computers as the rows that they were. The view of known assets has every asset,
+ * visible or not, with what an owner shows.
  * security_invoker: the reader's own row-level security holds, not that of the view's owner.
  */
 export class HistoryViews1780000000098 implements MigrationInterface {
@@ -14,8 +15,8 @@ export class HistoryViews1780000000098 implements MigrationInterface {
     await runner.query(`
       ${showFormerStates(Object.keys(FORMER_COLUMNS))}
       CREATE VIEW former_computer WITH (security_invoker = true) AS
-        SELECT workspace_id, id, version_id, from_change, to_change, facet, public_id, name, operating_system, os_version, serial_number, owner_id, last_checked_at,
-               updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,
+        SELECT workspace_id, id, version_id, from_change, to_change, facet, public_id, name, operating_system, os_version,
+               serial_number, owner_id, last_checked_at, updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,
                ${[
                  check('antivirus_installed', 27),
                  check('disk_encryption_enabled', 9),
