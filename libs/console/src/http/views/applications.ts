@@ -1,4 +1,4 @@
-import { attributes, field, input, table } from './field';
+import { attributes, field, input, table, buttons } from './field';
 
 const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' }) %>>
 <legend>Scopes <span class="hint">What the program may do. Give as few as it needs.</span></legend>
@@ -51,7 +51,9 @@ ${table('it.application.credentials', 'There is none yet.', {
   Made: `<%= one.createdAt ? it.time(one.createdAt) : 'unknown' %>`,
   'Last use': `<%= it.time(one.lastUsedAt) %>`,
   Ends: `<%= one.expiresAt ? it.time(one.expiresAt) : '' %>`,
-  Change: `<% if (one.type === 'KEY') { %><form method="post" action="/applications/<%= it.application.clientId %>/keys/remove"><%~ include('@fields', it) %><input type="hidden" name="kid" value="<%= one.id %>"><button class="bad">Remove key<span class="hidden"> <%= one.id %></span></button></form><% } %>`,
+  Change: buttons(
+    `<% if (one.type === 'KEY') { %><form method="post" action="/applications/<%= it.application.clientId %>/keys/remove"><%~ include('@fields', it) %><input type="hidden" name="kid" value="<%= one.id %>"><button class="bad">Remove key<span class="hidden"> <%= one.id %></span></button></form><% } %>`,
+  ),
 })}
 <% const hasSecret = it.application.credentials.some(({ type }) => type === 'SECRET'); %>
 <div class="actions"><% if (hasOld) { %>${button('end-secret', 'End the old secret')}<% } %><% if (hasSecret) { %>${button('remove-secret', 'Remove the secret', 'bad')}<% } %></div>
@@ -75,7 +77,9 @@ ${table('it.trusts', '', {
   Issuer: `<%= one.issuer %>`,
   Subject: `<%= one.subject %>`,
   State: `<%= one.state %> <%= one.failure %>`,
-  Change: `<form method="post" action="/applications/<%= it.application.clientId %>/trust/remove"><%~ include('@fields', it) %><input type="hidden" name="trust" value="<%= one.id %>"><button class="bad">Remove trust<span class="hidden"> in <%= one.subject %></span></button></form>`,
+  Change: buttons(
+    `<form method="post" action="/applications/<%= it.application.clientId %>/trust/remove"><%~ include('@fields', it) %><input type="hidden" name="trust" value="<%= one.id %>"><button class="bad">Remove trust<span class="hidden"> in <%= one.subject %></span></button></form>`,
+  ),
 })}
 <form method="post" action="/applications/<%= it.application.clientId %>/trust" class="fields"><%~ include('@fields', it) %>
 ${input('issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.', 'required')}

@@ -18,11 +18,20 @@ export const select = (name: string, label: string, hint: string, options: strin
   return field(name, label, hint, `<select ${attributes(name)}>${choices}${typed}</select>`);
 };
 
-/** A table with a row for each `one`, on a phone a list of labelled values and buttons. Numbers stand on the right. */
-export const table = (rows: string, none: string, cells: Readonly<Record<string, string>>): string => {
-  const columns = Object.entries(cells).map(([label, cell], place) => {
-    const kind = cell.includes('toLocaleString') ? ' class="number"' : '';
-    const named = place === 0 || cell.includes('<button') ? '' : ` data-label="${label}"`;
+/** A cell of a table. Numbers stand on the right, and buttons need no label on a phone. */
+interface Cell {
+  readonly cell: string;
+  readonly of: 'text' | 'number' | 'buttons';
+}
+export const number = (cell: string): Cell => ({ cell, of: 'number' });
+export const buttons = (cell: string): Cell => ({ cell, of: 'buttons' });
+
+/** A table with a row for each `one`, on a phone a list of labelled values and buttons. */
+export const table = (rows: string, none: string, cells: Readonly<Record<string, string | Cell>>): string => {
+  const columns = Object.entries(cells).map(([label, given], place) => {
+    const { cell, of } = typeof given === 'string' ? { cell: given, of: 'text' } : given;
+    const kind = of === 'number' ? ' class="number"' : '';
+    const named = place === 0 || of === 'buttons' ? '' : ` data-label="${label}"`;
     return { head: `<th scope="col"${kind}>${label}</th>`, value: `<td${kind}${named}>${cell}</td>` };
   });
   return `<% if (${rows}.length > 0) { %><div class="table"><table class="stacked">

@@ -1,4 +1,4 @@
-import { table } from './field';
+import { number, table } from './field';
 import { RUNS } from './lists';
 
 const bar = (label: string): string =>
@@ -23,10 +23,12 @@ export const OVERVIEW = {
 <h2>Assets and their owners</h2>
 ${table('it.categories', '', {
   Category: `<a href="/inventory?categoryKey=<%= one.key %>"><%= one.label %></a>`,
-  Assets: `<%= one.total.toLocaleString('en') %>`,
-  'With an owner': owned(`<%= one.owned.toLocaleString('en') %>`),
-  Without: owned(
-    `<a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a>`,
+  Assets: number(`<%= one.total.toLocaleString('en') %>`),
+  'With an owner': number(owned(`<%= one.owned.toLocaleString('en') %>`)),
+  Without: number(
+    owned(
+      `<a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a>`,
+    ),
   ),
   Coverage: owned(`${bar('<%= one.percent %> % have an owner')} <%= one.percent %> %`),
 })}
@@ -34,9 +36,9 @@ ${trend('it.trends.owners', 'Assets with an owner')}
 <h2>Computers by check</h2>
 ${table('it.checks', '', {
   Check: `<%= one.label %>`,
-  Passing: `<%= one.passing.toLocaleString('en') %>`,
-  Failing: `<a href="/computers?failingAnyOf=<%= one.key %>"><%= one.failing.toLocaleString('en') %></a>`,
-  Unknown: `<a href="/computers?unknownAnyOf=<%= one.key %>"><%= one.unknown.toLocaleString('en') %></a>`,
+  Passing: number(`<%= one.passing.toLocaleString('en') %>`),
+  Failing: number(`<a href="/computers?failingAnyOf=<%= one.key %>"><%= one.failing.toLocaleString('en') %></a>`),
+  Unknown: number(`<a href="/computers?unknownAnyOf=<%= one.key %>"><%= one.unknown.toLocaleString('en') %></a>`),
   Share: `${bar('<%= one.percent %> % pass')} <%= one.percent %> %`,
 })}
 ${trend('it.trends.checks', 'Computers that pass')}
@@ -44,7 +46,7 @@ ${trend('it.trends.checks', 'Computers that pass')}
 <% if (it.sourceCount > it.sources.length) { %><p class="soft">The first <%= it.sources.length %> of <%= it.sourceCount.toLocaleString('en') %> sources.</p><% } %>
 ${table('it.sources', 'There is no source yet.', {
   Source: `<%= one.source %>`,
-  Assets: `<%= one.assetCount.toLocaleString('en') %>`,
+  Assets: number(`<%= one.assetCount.toLocaleString('en') %>`),
   'Last completed import': `<%= it.time(one.lastCompletedAt) %>`,
   Fresh: `<% if (one.staleAfterSeconds === null) { %><span class="soft">no limit is set</span><% } else if (one.isStale) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %>`,
 })}

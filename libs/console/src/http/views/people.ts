@@ -1,4 +1,4 @@
-import { input, select, table } from './field';
+import { input, select, table, buttons } from './field';
 
 export const PEOPLE = {
   people: `<% layout('@frame') %>
@@ -9,10 +9,10 @@ ${table('it.people', '', {
   'E-mail': `<%= one.email %>`,
   Role: `<%= one.role %>`,
   'Last sign-in': `<%= one.state === 'closed' ? 'did not come within 14 days: add again' : it.time(one.signedInAt) %>`,
-  Change: `<% const other = one.role === 'admin' ? 'viewer' : 'admin'; %><div class="actions">
+  Change: buttons(`<% const other = one.role === 'admin' ? 'viewer' : 'admin'; %><div class="actions">
 <form method="post" action="/people/<%= one.id %>/role"><%~ include('@fields', it) %><input type="hidden" name="role" value="<%= other %>"><button class="plain">Make <%= other === 'admin' ? 'administrator' : 'viewer' %><span class="hidden"> of <%= one.name %></span></button></form>
 <form method="post" action="/people/<%= one.id %>/remove"><%~ include('@fields', it) %><button class="bad">Remove<span class="hidden"> <%= one.name %></span></button></form>
-</div>`,
+</div>`),
 })}
 <h2>Add a person</h2>
 <form method="post" action="/people" class="fields"><%~ include('@fields', it) %>
