@@ -89,6 +89,21 @@ describe('Connections of the public port', () => {
     other.destroy();
   });
 
+  it('are closed once, whatever makes the last of too many requests too much', async () => {
+    const manyHeaders = `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(250)}\r\n`;
+    const socket = await open(`${GET.repeat(17)}${manyHeaders}`);
+    socket.on('error', () => undefined);
+    await until(async () => answers.length === 1 && (await connections()) === 0);
+    socket.destroy();
+    // Node reuses the parser of that connection.
+    const other = await open(GET);
+    await until(() => answers.length === 2);
+    answers[1]?.end('second');
+    const [said] = (await once(other, 'data')) as [Buffer];
+    expect(said.toString()).toContain('second');
+    other.destroy();
+  });
+
   it('leave no response open when a client sends too many requests', async () => {
     let pending = 0;
     server.on('request', (_request, response: ServerResponse) => {

@@ -20,7 +20,8 @@ export function stopParsing(socket: Socket): void {
   if (!parser) return;
   const { kOnHeadersComplete, kOnBody, kOnMessageComplete } = parser.constructor;
   for (const callback of [kOnHeadersComplete, kOnBody, kOnMessageComplete]) {
-    if (callback === undefined) continue;
+    // A second call must not keep null as the original: a later connection with this parser would get no response.
+    if (callback === undefined || parser[callback] === null) continue;
     const original = parser[callback];
     parser[callback] = null;
     // Node reuses the parser for another connection.
