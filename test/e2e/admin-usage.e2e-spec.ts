@@ -1,4 +1,5 @@
 import { SERVICE_VERSION } from '#libs/platform/config';
+import { runAdmin } from '../support/admin-command';
 import { expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 
@@ -12,7 +13,7 @@ const NOWHERE = {
 const READERS = /(list|show|verify)$/;
 
 describe('admin', () => {
-  const run = (...words: string[]) => new RunningCommand('apps/admin/run.mjs', words, NOWHERE).finished;
+  const run = (...words: string[]) => runAdmin(words, NOWHERE);
   afterAll(() => RunningCommand.killAll());
 
   const commands = [
@@ -45,7 +46,7 @@ describe('admin', () => {
   });
 
   it.each(['--version', '-V'])('prints the version of the service on %s', async (option) => {
-    const { exitCode, stdout, stderr } = await run(option);
+    const { exitCode, stdout, stderr } = await new RunningCommand('apps/admin/run.mjs', [option], NOWHERE).finished;
     expect([exitCode, stdout, stderr]).toEqual([0, `${SERVICE_VERSION}\n`, '']);
   });
 

@@ -67,26 +67,6 @@ describe('The cached grant on three instances', () => {
   const tokensFor = (form: Readonly<Record<string, string>>) => ofEach((client) => client.requestToken(form));
   const all = (outcome: unknown) => [outcome, outcome, outcome];
 
-  it('ends a token everywhere from the first request after a newer one was received', async () => {
-    const { issue } = await anApplication();
-    let old = await issue();
-    for (let round = 0; round < 20; round += 1) {
-      expect(await everywhere(old)).toEqual(all(200));
-      const token = await issue(instances[round % 3]);
-      expect(await everywhere(old)).toEqual(all('token_superseded'));
-      expect(await everywhere(token)).toEqual(all(200));
-      old = token;
-    }
-  });
-
-  it('leaves exactly one of many concurrently issued tokens valid', async () => {
-    const { issue } = await anApplication();
-    const tokens = await Promise.all(Array.from({ length: 60 }, (_, index) => issue(instances[index % 3])));
-    const outcomes = await Promise.all(tokens.map((token) => everywhere(token)));
-    expect(outcomes.filter((outcome) => outcome[0] === 200)).toEqual([all(200)]);
-    expect(outcomes.filter((outcome) => outcome[0] !== 200)).toHaveLength(59);
-  });
-
   it('follows removed scopes, a disabled application and a rotated secret on the next request', async () => {
     const { clientId, form, issue } = await anApplication();
     const token = await issue();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { assertDocumented, headersOf } from '../contract/contract-oracle';
 import { type TestApp, startApp } from '../support/start-app';
 
-const RUNS = 1_500;
+const RUNS = 600;
 
 /** Any input gets a documented response, never a 500, and every refusal is a problem. */
 describe('Hostile requests', () => {

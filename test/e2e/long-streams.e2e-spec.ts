@@ -32,8 +32,7 @@ describe('A long stream', () => {
     app = await startApp({ SIGNING_KEYS_DIR: signingKeysDir });
     operator = await openOperator(app);
     workspace = await app.arrange.aWorkspace();
-    await app.arrange.manyAssets(workspace, ENDLESS.rows, ENDLESS.descriptionLength);
-    await app.arrange.change(workspace, 'UPDATE asset SET sub_key = 12 WHERE workspace_id = $1', [workspace]);
+    await app.arrange.manyAssets(workspace, ENDLESS.rows, ENDLESS.descriptionLength, 'COMPUTER');
   });
   afterAll(async () => {
     await operator.close();

@@ -11,7 +11,7 @@ import { MINUTE, sized, tell } from './sizes';
 
 const ROOT = join(__dirname, '../..');
 const CONNECTIONS = sized({ short: 200, long: 1_000 });
-const SECONDS = sized({ short: 1, long: 6 });
+const SECONDS = sized({ short: 0.5, long: 6 });
 const MOST_GROWTH_MB = 200;
 const WORST_DELAY_MS = 500;
 

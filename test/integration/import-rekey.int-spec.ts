@@ -104,19 +104,19 @@ describe('An import with --rekey-by serialNumber', () => {
   );
 
   it('refuses such computers batch by batch, however many there are', async () => {
-    const names = Array.from({ length: 5_001 }, (_, index) => index);
+    const names = Array.from({ length: 51 }, (_, index) => index);
     const enrolled = (prefix: string) =>
       names.map((index) => ({ ...OLD, externalId: `${prefix}-${index}`, serialNumber: `S-${index}` }));
     await setting.importAll(...enrolled('old'));
     const input = setting.ndjson(...enrolled('new'), {});
     const bad: BadLine[] = [];
 
-    const report = await setting.run(input, { ...rekeying, onBadLine: (line) => bad.push(line) });
+    const report = await setting.run(input, { ...rekeying, batchSize: 50, onBadLine: (line) => bad.push(line) });
 
-    expect(report).toMatchObject({ read: 5_002, failed: 5_002, created: 0, rekeyed: 0 });
-    expect(new Set(bad.map(({ line }) => line)).size).toBe(5_002);
+    expect(report).toMatchObject({ read: 52, failed: 52, created: 0, rekeyed: 0 });
+    expect(new Set(bad.map(({ line }) => line)).size).toBe(52);
     expect(await setting.run(setting.ndjson(...enrolled('new')), rekeying)).toMatchObject({
-      rekeyed: 5_001,
+      rekeyed: 51,
       failed: 0,
     });
   });

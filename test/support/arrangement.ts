@@ -124,7 +124,12 @@ export class Arrangement {
   }
 
   /** Adds visible assets in one statement, each with a description of so many characters. */
-  async manyAssets(workspaceId: string, count: number, descriptionLength = 0): Promise<void> {
+  async manyAssets(
+    workspaceId: string,
+    count: number,
+    descriptionLength = 0,
+    type: AssetType = 'CUSTOM',
+  ): Promise<void> {
     await this.change(
       workspaceId,
       `INSERT INTO asset (workspace_id, source, external_id, sub_key, visibility, classification, name, description)
@@ -134,7 +139,7 @@ export class Arrangement {
       [
         workspaceId,
         count,
-        ASSET_TYPES.indexOf('CUSTOM') + 1,
+        ASSET_TYPES.indexOf(type) + 1,
         VISIBILITIES.indexOf('ACTIVE'),
         CLASSIFICATIONS.indexOf('UNKNOWN'),
         descriptionLength,

@@ -38,22 +38,7 @@ describe('AuditTree', () => {
 
   it('has the same root as another implementation', async () => {
     const all = frontiers(1_025);
-    for (const size of [
-      ...places(70).slice(1),
-      127,
-      128,
-      129,
-      255,
-      256,
-      257,
-      511,
-      512,
-      513,
-      1_000,
-      1_023,
-      1_024,
-      1_025,
-    ]) {
+    for (const size of [1, 2, 3, 7, 8, 9, 63, 64, 65, 513, 1_025]) {
       const root = Buffer.from(await RFC9162.treeHead(places(size).map(entry))).toString('hex');
       expect([size, rootOf(all[size] as TreeFrontier, treeHashes)]).toEqual([size, root]);
     }

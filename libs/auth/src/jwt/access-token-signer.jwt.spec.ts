@@ -15,6 +15,12 @@ import { AccessTokenSignerJwt, SigningKeys } from './access-token-signer.jwt';
 const pemOf = (modulusLength: number) =>
   generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 
+/** Making a key takes long. */
+const PEMS = Array.from({ length: 3 }, () => pemOf(2048));
+let given = 0;
+/** Another one than the two before. */
+const otherPem = () => PEMS[(given += 1) % PEMS.length] as string;
+
 describe('Access tokens', () => {
   const OLD = '20251231T000000000Z-00000001';
   const NEW = '20251231T000000000Z-00000002';
@@ -23,7 +29,7 @@ describe('Access tokens', () => {
   let keys: SigningKeys;
   let signer: AccessTokenSignerJwt;
   let token: string;
-  const put = (kid: string) => writeFileSync(join(directory, `${kid}.pem`), pemOf(2048));
+  const put = (kid: string) => writeFileSync(join(directory, `${kid}.pem`), otherPem());
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
