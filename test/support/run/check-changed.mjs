@@ -1,23 +1,20 @@
 // npm run check
 import { spawnSync } from 'node:child_process';
-import { runInOrder } from './checks.mjs';
+import { importRules, runInOrder, types } from './checks.mjs';
 import { node, root } from './command.mjs';
 
 const changed = changedFiles();
 const code = changed.filter((file) => /\.(ts|mjs|cjs|js)$/.test(file));
 
-const types = node('typescript/bin/tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', '.local/types.tsbuildinfo');
 const eslint = node('eslint/bin/eslint.js', '--max-warnings', '0', '--no-warn-ignored', ...code);
 const prettier = node('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '--ignore-unknown', ...changed);
-// All files: who imports a changed one is known only then.
-const cruised = ['apps', 'libs', 'test', '--config', '.dependency-cruiser.cjs'];
-const cruise = node('dependency-cruiser/bin/dependency-cruise.mjs', ...cruised);
 
 console.log(`${changed.length} changed ${changed.length === 1 ? 'file' : 'files'}`);
 const outcomes = await Promise.all([
-  runInOrder([{ name: 'types', commands: [types] }]),
+  runInOrder([types]),
   runInOrder([
-    ...(code.length > 0 ? [{ name: 'import rules', commands: [cruise] }] : []),
+    // All files: who imports a changed one is known only then.
+    ...(code.length > 0 ? [importRules] : []),
     ...(changed.length > 0 ? [{ name: 'layout', commands: [prettier] }] : []),
     ...(code.length > 0 ? [{ name: 'lint', commands: [eslint] }] : []),
   ]),
