@@ -241,8 +241,8 @@ export class ComplianceClient {
           url.searchParams.set('pageCursor', checkpoint);
           url.searchParams.delete('since');
         }
-        const headers = { Accept: 'application/x-ndjson' };
-        return this.#transport.open(new Request(url, { headers, signal: options.signal ?? null }));
+        const request = new Request(url, { headers: { Accept: 'application/x-ndjson' } });
+        return this.#transport.open(request, options.signal ?? new AbortController().signal);
       },
       item,
       options,

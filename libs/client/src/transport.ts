@@ -50,13 +50,16 @@ export class Transport {
     return retried((signal) => this.#sendWithToken(request, signal), this.#options.retry, request.signal);
   }
 
-  /** For a stream: its body is read as it arrives. Whoever reads it repeats what breaks off. */
-  async open(request: Request): Promise<AsyncIterable<ExportLine>> {
+  /**
+   * For a stream: its body is read as it arrives. Whoever reads it repeats what breaks off. The signal is the caller's
+   * own, because that of a Request no longer aborts once the Request is garbage.
+   */
+  async open(request: Request, signal: AbortSignal): Promise<AsyncIterable<ExportLine>> {
     const { retry, timeoutMs } = this.#options;
-    const attempt = (signal: AbortSignal) => this.#sendWithToken(request, signal, stream);
-    const { body } = await retried(attempt, retry, request.signal);
+    const attempt = (limited: AbortSignal) => this.#sendWithToken(request, limited, stream);
+    const { body } = await retried(attempt, retry, signal);
     if (!body) throw new ConnectionLost(new Error('the stream is empty'));
-    return ndjsonLines(body, timeoutMs, request.signal);
+    return ndjsonLines(body, timeoutMs, signal);
   }
 
   /** For reads that need no token. */

@@ -1,0 +1,41 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { ComplianceClient } from '.';
+
+/** Returns a client of an API that begins one stream and leaves it open. */
+function streaming(lines: string): ComplianceClient {
+  const start = (controller: ReadableStreamDefaultController) => controller.enqueue(new TextEncoder().encode(lines));
+  const stream = () =>
+    new Response(new ReadableStream({ start }), { headers: { 'Content-Type': 'application/x-ndjson' } });
+  return new ComplianceClient({
+    ...{ baseUrl: 'https://api.test', clientId: 'ci_one', clientSecret: 'cs_one', timeoutMs: 10_000 },
+    fetch: async (input) =>
+      (input as Request).method === 'POST' ? Response.json({ access_token: 't', expires_in: 3600 }) : stream(),
+  });
+}
+
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let times = 0; times < 3; times += 1) {
+    await turn();
+    collect();
+  }
+}
+
+describe('The stream of an export', () => {
+  it('stops when it is aborted, also after garbage was collected', async () => {
+    const leaving = new AbortController();
+    const lines = '{"type":"asset","asset":{"id":"x"}}\n{"type":"checkpoint","pageCursor":"a"}\n';
+    const batches = streaming(lines).export({}, { signal: leaving.signal }).batches();
+    await batches.next();
+    await collectGarbage();
+
+    const since = Date.now();
+    setTimeout(() => leaving.abort('given up'), 20);
+
+    await expect(batches.next()).rejects.toBe('given up');
+    expect(Date.now() - since).toBeLessThan(5_000);
+  });
+});
