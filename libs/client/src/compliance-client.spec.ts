@@ -210,7 +210,10 @@ describe('A redirect', () => {
     expect(asked.map(({ redirect }) => redirect)).toEqual(Array.from({ length: requests }, () => 'manual'));
   });
 
-  it('does not take the secret to another server', async () => {
+  it.each<[string, Answering]>([
+    ['by the built-in fetch', fetch],
+    ['by a fetch that ignores its second argument', (request) => fetch(request)],
+  ])('does not take the secret to another server %s', async (_, token) => {
     const reached: string[] = [];
     const other = createServer((request, response) => void response.end(reached.push(request.url as string)));
     const otherOrigin = await listening(other);
@@ -218,7 +221,7 @@ describe('A redirect', () => {
       response.writeHead(308, { Location: `${otherOrigin}/oauth/token` }).end();
     });
     try {
-      const { client } = talking({ token: fetch }, { baseUrl: await listening(api) });
+      const { client } = talking({ token }, { baseUrl: await listening(api) });
       expect(await failureOf(client.getAsset('x'))).toMatchObject({ code: 'unexpected_answer', status: 308 });
       expect(reached).toEqual([]);
     } finally {

@@ -114,8 +114,10 @@ export class Transport {
   }
 
   #fetch(request: Request, signal: AbortSignal): Promise<Response> {
-    // Following a redirect would send the secret or token to an arbitrary address.
-    return this.#options.fetch(request, { signal, redirect: 'manual' });
+    // Following a redirect would send the secret or token to an arbitrary address. A custom fetch may ignore the second
+    // argument.
+    const init = { signal, redirect: 'manual' } as const;
+    return this.#options.fetch(new Request(request, init), init);
   }
 }
 
