@@ -9,7 +9,7 @@ import { ComplianceClient, ConnectionLost, MemoryTokenStore, Problem, RedisToken
 const BASE_URL = 'https://api.test';
 const SECRET = 'cs_never-shown';
 const TOKEN = 'at.never.shown';
-const IN_A_WHILE = { firstPauseMs: 1, longestPauseMs: 1 };
+const IN_A_WHILE = { firstPauseMs: 1 };
 
 const json = (body: unknown, status = 200) => Response.json(body, { status });
 const issued = () => json({ access_token: TOKEN, token_type: 'Bearer', expires_in: 3600 });

@@ -66,6 +66,28 @@ describe('Attempts', () => {
     await expect(retried(attempt, policy, new AbortController().signal)).rejects.toThrow('attempt 3');
     expect(made).toBe(3);
   });
+
+  it('do not count a 429, after which another worker may take the token of the bucket', async () => {
+    const refusals = Array.from({ length: 9 }, () => problem(429, 'rate_limited'));
+    const attempt = () => {
+      const refusal = refusals.pop();
+      return refusal ? Promise.reject(refusal) : Promise.resolve('done');
+    };
+    const policy = { ...DEFAULT_RETRY, firstPauseMs: 0, attempts: 2 };
+
+    await expect(retried(attempt, policy, new AbortController().signal)).resolves.toBe('done');
+  });
+
+  it('end with a 429 when the time of the call is over, or retries are disabled', async () => {
+    const attempt = jest.fn(() => Promise.reject(problem(429, 'rate_limited', 1)));
+    const { signal } = new AbortController();
+    const failure = { code: 'rate_limited' };
+
+    await expect(retried(attempt, { ...DEFAULT_RETRY, attempts: 1 }, signal)).rejects.toMatchObject(failure);
+    expect(attempt).toHaveBeenCalledTimes(1);
+    await expect(retried(attempt, { ...DEFAULT_RETRY, longestCallMs: 1_500 }, signal)).rejects.toMatchObject(failure);
+    expect(attempt.mock.calls.length).toBeLessThanOrEqual(3);
+  });
 });
 
 describe('A problem', () => {

@@ -2,11 +2,10 @@ import { sleep, withTimeout } from './abort';
 import { ConnectionLost, Problem } from './problem';
 
 export interface RetryPolicy {
-  /** Maximum number of times a request is sent. 1 disables retries. */
+  /** Maximum number of times a request is sent; attempts that got a 429 do not count. 1 disables retries. */
   readonly attempts: number;
-  /** Upper bound of the first pause. The bound doubles with each attempt. */
+  /** Upper bound of the first pause. The bound doubles with each attempt, up to ten seconds. */
   readonly firstPauseMs: number;
-  readonly longestPauseMs: number;
   /** A response that asks for a longer wait is returned to the caller. */
   readonly longestRetryAfterSeconds: number;
   /**
@@ -19,10 +18,11 @@ export interface RetryPolicy {
 export const DEFAULT_RETRY: RetryPolicy = {
   attempts: 5,
   firstPauseMs: 200,
-  longestPauseMs: 10_000,
   longestRetryAfterSeconds: 60,
   longestCallMs: 120_000,
 };
+
+const LONGEST_PAUSE_MS = 10_000;
 
 /** Statuses after which the same request may succeed. A write with a key is still applied only once. */
 const PASSING_STATUSES = [429, 502, 503, 504];
@@ -40,6 +40,7 @@ export async function retried<Result>(
   const end = Date.now() + policy.longestCallMs;
   return withTimeout(signal, policy.longestCallMs, async (limited) => {
     let failure: Error | null = null;
+    let uncounted = 0;
     for (let made = 1; ; made += 1) {
       try {
         return await attempt(limited);
@@ -47,7 +48,9 @@ export async function retried<Result>(
         signal.throwIfAborted();
         if (limited.aborted) throw failure ?? new ConnectionLost(error);
         failure = error as Error;
-        const pause = made < policy.attempts ? pauseAfter(error, made, policy) : null;
+        // Other calls may have been faster. Only the time of the call limits how often it asks again.
+        if (isRateLimited(error) && policy.attempts > 1) uncounted += 1;
+        const pause = made - uncounted < policy.attempts ? pauseAfter(error, made, policy) : null;
         if (pause === null || Date.now() + pause >= end) throw error;
         await sleep(pause, signal);
       }
@@ -60,14 +63,20 @@ export async function retried<Result>(
  * doubling bound, so that clients that failed together return at different times. `Retry-After` is added to it.
  */
 export function pauseAfter(error: unknown, made: number, policy: RetryPolicy): number | null {
-  const bound = Math.min(policy.longestPauseMs, policy.firstPauseMs * 2 ** (made - 1));
+  const bound = Math.min(LONGEST_PAUSE_MS, policy.firstPauseMs * 2 ** (made - 1));
   const jitter = Math.random() * bound;
-  if (error instanceof ConnectionLost) return jitter;
-  if (!(error instanceof Problem) || !mayPass(error)) return null;
-  const asked = error.retryAfterSeconds ?? 0;
+  if (!mayPass(error)) return null;
+  const asked = error instanceof Problem ? (error.retryAfterSeconds ?? 0) : 0;
   return asked > policy.longestRetryAfterSeconds ? null : asked * 1000 + jitter;
 }
 
-function mayPass({ status, code }: Problem): boolean {
-  return PASSING_STATUSES.includes(status) || code === 'idempotency_in_progress';
+/** Whether the same request may succeed later. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return true;
+  if (!(error instanceof Problem)) return false;
+  return PASSING_STATUSES.includes(error.status) || error.code === 'idempotency_in_progress';
+}
+
+function isRateLimited(error: unknown): boolean {
+  return error instanceof Problem && error.status === 429;
 }
