@@ -1,4 +1,5 @@
 import { type ChangePage, Changes } from './changes';
+import { ConnectionLost, Problem } from './problem';
 
 const PAGES: Record<string, ChangePage<string>> = {
   start: { results: ['a', 'b'], pageInfo: { hasNextPage: true }, resumeCursor: 'one' },
@@ -63,5 +64,53 @@ describe('client.changes', () => {
     };
 
     await expect(follow()).rejects.toBe('given up');
+  });
+
+  describe('that cannot be read', () => {
+    const problem = (status: number) => new Problem('any', status, '', [], null, null);
+    const follow = async (failures: Error[], pollMs?: number): Promise<string[]> => {
+      const seen: string[] = [];
+      const failing = (cursor: string | null) => {
+        const failure = cursor === 'one' ? failures.pop() : undefined;
+        return failure ? Promise.reject(failure) : load(cursor);
+      };
+      for await (const change of new Changes(failing, pollMs === undefined ? {} : { pollMs })) {
+        seen.push(change);
+        if (change === 'c') break;
+      }
+      return seen;
+    };
+
+    it('is asked again from the same cursor after a pause', async () => {
+      const outage = [new ConnectionLost(new Error('down')), problem(503), problem(429)];
+
+      expect(await follow(outage, 1)).toEqual(['a', 'b', 'c']);
+    });
+
+    it('throws what does not pass, and everything to a loop that does not wait', async () => {
+      await expect(follow([problem(410)], 1)).rejects.toMatchObject({ status: 410 });
+      await expect(follow([problem(503)])).rejects.toMatchObject({ status: 503 });
+    });
+  });
+
+  it.each([
+    {},
+    { results: [], pageInfo: { hasNextPage: false } },
+    { results: [], pageInfo: {}, resumeCursor: 'one' },
+    { results: {}, pageInfo: { hasNextPage: false }, resumeCursor: 'one' },
+  ])('throws a problem, and stores nothing, when the response is no page: %j', async (body) => {
+    const cursorStore = new Store();
+    const pages = new Changes(() => Promise.resolve(body as ChangePage<string>), { cursorStore }).pages();
+
+    await expect(pages.next()).rejects.toMatchObject({ name: 'Problem', code: 'unexpected_answer' });
+    expect(cursorStore.written).toEqual([]);
+  });
+
+  it('throws a problem when a page promises a next one without another cursor', async () => {
+    const same = { results: ['a'], pageInfo: { hasNextPage: true }, resumeCursor: 'one' };
+    const pages = new Changes(() => Promise.resolve(same), {}).pages();
+
+    expect((await pages.next()).value).toBe(same);
+    await expect(pages.next()).rejects.toMatchObject({ code: 'unexpected_answer' });
   });
 });

@@ -1,4 +1,6 @@
 import { sleep } from './abort';
+import { isPage, unexpected } from './pages';
+import { mayPass } from './retry';
 
 /** A page of a change feed, as the API returns it. */
 export interface ChangePage<Change> {
@@ -17,7 +19,10 @@ export interface CursorStore {
 export interface FollowOptions {
   /** Without one every loop begins with every visible item. */
   readonly cursorStore?: CursorStore;
-  /** Pause in milliseconds before the feed is asked again at its end. Without it the loop ends there. */
+  /**
+   * Pause in milliseconds before the feed is asked again at its end, and after an outage of the API. Without it the loop
+   * ends there.
+   */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -44,7 +49,19 @@ export class Changes<Change> implements AsyncIterable<Change> {
   async *pages(): AsyncGenerator<ChangePage<Change>, void, undefined> {
     const { cursorStore, pollMs, signal } = this.#options;
     for (let cursor = (await cursorStore?.read()) ?? null; ;) {
-      const page: ChangePage<Change> = await this.#load(cursor);
+      let page: ChangePage<Change>;
+      try {
+        page = await this.#load(cursor);
+      } catch (error) {
+        if (pollMs === undefined || !mayPass(error)) throw error;
+        await sleep(pollMs, signal);
+        continue;
+      }
+      if (!isChangePage(page)) throw unexpected('The response is not a page of a feed.');
+      // The same cursor would repeat the same page for ever.
+      if (page.pageInfo.hasNextPage && page.resumeCursor === cursor) {
+        throw unexpected('A page says that there is a next one, and does not name another resumeCursor.');
+      }
       yield page;
       cursor = page.resumeCursor;
       await cursorStore?.write(cursor);
@@ -53,4 +70,8 @@ export class Changes<Change> implements AsyncIterable<Change> {
       await sleep(pollMs, signal);
     }
   }
+}
+
+function isChangePage(page: Partial<ChangePage<unknown>>): boolean {
+  return isPage(page) && typeof page.resumeCursor === 'string';
 }

@@ -36,10 +36,10 @@ export class Pages<Item> implements AsyncIterable<Item> {
   }
 }
 
-function isPage({ results, pageInfo }: Partial<Page<unknown>>): boolean {
+export function isPage({ results, pageInfo }: { results?: unknown; pageInfo?: { hasNextPage?: unknown } }): boolean {
   return Array.isArray(results) && typeof pageInfo?.hasNextPage === 'boolean';
 }
 
-function unexpected(detail: string): Problem {
+export function unexpected(detail: string): Problem {
   return Problem.unexpected({ status: 200, headers: new Headers() }, detail);
 }
