@@ -16,6 +16,8 @@ export interface RecordMap {
   readonly items: ItemsOfMap | null;
   /** Paths of the members of records that it may set. */
   readonly members: readonly string[];
+  /** Returns the external id that an item has, or a promise of it; anything else when it has none. */
+  idOf(item: unknown): unknown;
   /** Returns a promise only where an expression needs one. */
   mapped(item: unknown): MappedItem | Promise<MappedItem>;
 }

@@ -21,8 +21,15 @@ type Token = ParsedToken & { readonly value?: unknown };
 type Parser = (chunk: unknown) => unknown;
 
 /** An item of a document, or the reason why there is none. */
-export type JsonItem =
-  { readonly item: unknown; readonly bytes: number; readonly listed: boolean } | { readonly fault: string };
+export type JsonItem = ReadItem | { readonly fault: string };
+
+interface ReadItem {
+  readonly item: unknown;
+  readonly bytes: number;
+  readonly listed: boolean;
+  /** Of a document without the first member of the path, which may be an item itself: what to say when it is none. */
+  readonly lacks?: string;
+}
 
 /** The length that is too long for an item, and what a person reads then. */
 interface ItemLimit {
@@ -108,19 +115,51 @@ function tokensOf(parsed: unknown): readonly Token[] {
   return isMany(parsed) ? (getManyValues(parsed) as Token[]) : [parsed as Token];
 }
 
+/** A value whose end is not read yet. */
+class Unfinished {
+  open = 0;
+  bytes = 0;
+  /** Why it is forgotten. */
+  private fault: string | null = null;
+  private assembler: Assembler | null = new Assembler();
+
+  constructor(
+    private readonly limit: ItemLimit,
+    private readonly listed: boolean,
+  ) {}
+
+  /** Forgets the value for this reason, and follows it to its end. */
+  forget(reason: string): void {
+    this.fault ??= reason;
+    this.assembler = null;
+  }
+
+  /** Returns the value when this is its last token. */
+  take(token: Token): JsonItem | null {
+    const { name, value } = token;
+    if (name === 'startObject' || name === 'startArray') this.open += 1;
+    else if (name === 'endObject' || name === 'endArray') this.open -= 1;
+    this.bytes += typeof value === 'string' ? value.length + AROUND : 1;
+    // What is too long or too deep is forgotten at once.
+    if (this.bytes > this.limit.bytes) this.forget(this.limit.fault);
+    if (this.open > MOST_LEVELS) this.forget(TOO_DEEP);
+    const isLong = name === 'numberValue' && isUnsafe(String(value));
+    this.assembler?.consume(isLong ? ({ name: 'stringValue', value } as Token) : token);
+    if (this.open > 0) return null;
+    if (this.fault !== null) return { fault: this.fault };
+    return { item: this.assembler?.current as unknown, bytes: this.bytes, listed: this.listed };
+  }
+}
+
 /** Follows the tokens of documents and assembles those that make an item. */
 class ItemWalk {
   /** The open objects and lists. `at`: length of the path there, or null outside of it. `found`: it has the next name. */
   private readonly depths: { readonly at: number | null; readonly list: boolean; found: boolean }[] = [];
   /** The position of the next value. */
   private next: number | null = 0;
-  private item: Assembler | null = null;
-  /** Why the current item is forgotten. */
-  private fault: string | null = null;
-  private limit: ItemLimit = ITEM_LIMIT;
-  private open = 0;
-  private bytes = 0;
-  private listed = false;
+  private item: Unfinished | null = null;
+  /** The document that has no first member of the path so far. */
+  private whole: Unfinished | null = null;
   private items: JsonItem[] = [];
   private readonly path: readonly string[];
   private readonly goesThroughLists: boolean;
@@ -135,19 +174,17 @@ class ItemWalk {
 
   /** Lists and objects that are open. */
   get levels(): number {
-    return this.depths.length + this.open;
+    return this.depths.length + (this.item?.open ?? 0);
   }
 
   /** True while a document is read that is longer than any item. */
   get isLarge(): boolean {
-    return this.open > 0 && this.bytes > ITEM_LIMIT.bytes;
+    return this.item !== null && this.item.bytes > ITEM_LIMIT.bytes;
   }
 
-  /** Forgets the document for this reason, if there is one, and follows it to its end. */
+  /** Forgets the document for this reason, if there is one. */
   forget(reason: string | null): void {
-    if (reason === null || this.fault !== null) return;
-    this.fault = `The document ${reason}`;
-    this.item = null;
+    if (reason !== null) this.item?.forget(`The document ${reason}`);
   }
 
   /** Returns the number of tokens. */
@@ -164,37 +201,47 @@ class ItemWalk {
   }
 
   private step(token: Token): void {
-    if (this.open > 0) {
-      this.assemble(token);
+    if (this.item !== null) {
+      this.assemble(this.item, token);
       return;
     }
     const { name } = token;
+    const ended = this.whole?.take(token) ?? null;
     if (name === 'endObject' || name === 'endArray') {
       const closed = this.depths.pop();
-      if (closed?.at === 0 && !closed.list && !closed.found) this.tellMissing();
+      if (closed?.at === 0 && !closed.list && !closed.found) this.tellMissing(ended);
       this.rest();
     } else if (name === 'keyValue') this.enterKey(String(token.value));
     else if (this.next === this.path.length && (name !== 'startArray' || !this.goesThroughLists)) this.begin(token);
     else if (name === 'startObject' || name === 'startArray') {
       this.depths.push({ at: this.next, list: name === 'startArray', found: false });
-      if (name === 'startObject') this.next = null;
+      if (name === 'startArray') return;
+      if (this.next === 0) {
+        this.whole = new Unfinished(ITEM_LIMIT, false);
+        this.whole.take(token);
+      }
+      this.next = null;
     } else {
-      if (this.next === 0) this.tellMissing();
+      if (this.next === 0) this.tellMissing(null);
       this.rest();
     }
   }
 
-  /** A page without the items may be an error that the tool answered, such as a rate limit. */
-  private tellMissing(): void {
+  /** Such a document is an item itself, or an error that the tool answered in place of a page, such as a rate limit. */
+  private tellMissing(document: JsonItem | null): void {
     const [name = ''] = this.path;
-    this.items.push({ fault: `The document has no member ${name}, which the map's items name.` });
+    const lacks = `The document has no member ${name}, which the map's items name.`;
+    this.items.push(document && 'item' in document ? { ...document, lacks } : { fault: lacks });
+    this.whole = null;
   }
 
   private enterKey(key: string): void {
     const outer = this.depths.at(-1);
     const at = outer?.at ?? null;
     this.next = at !== null && this.path[at] === key ? at + 1 : null;
-    if (outer && this.next !== null) outer.found = true;
+    if (!outer || this.next === null) return;
+    outer.found = true;
+    this.whole = null;
   }
 
   /** After a value, the next one is an element of the same list, or another document. */
@@ -204,29 +251,16 @@ class ItemWalk {
   }
 
   private begin(token: Token): void {
-    this.listed = this.depths.at(-1)?.list === true;
-    this.limit = this.depths.length === 0 ? this.documentLimit : ITEM_LIMIT;
-    this.item = new Assembler();
-    this.fault = null;
-    this.bytes = 0;
-    this.assemble(token);
+    const limit = this.depths.length === 0 ? this.documentLimit : ITEM_LIMIT;
+    this.item = new Unfinished(limit, this.depths.at(-1)?.list === true);
+    this.assemble(this.item, token);
   }
 
-  private assemble(token: Token): void {
-    const { name, value } = token;
-    if (name === 'startObject' || name === 'startArray') this.open += 1;
-    else if (name === 'endObject' || name === 'endArray') this.open -= 1;
-    this.bytes += typeof value === 'string' ? value.length + AROUND : 1;
-    // What is too long or too deep is forgotten at once, and followed to its end.
-    if (this.bytes > this.limit.bytes) this.fault ??= this.limit.fault;
-    if (this.open > MOST_LEVELS) this.fault ??= TOO_DEEP;
-    if (this.fault !== null) this.item = null;
-    if (name === 'numberValue' && isUnsafe(String(value))) this.item?.consume({ name: 'stringValue', value } as Token);
-    else this.item?.consume(token);
-    if (this.open > 0) return;
-    if (this.fault !== null) this.items.push({ fault: this.fault });
-    else if (this.item !== null)
-      this.items.push({ item: this.item.current as unknown, bytes: this.bytes, listed: this.listed });
+  private assemble(item: Unfinished, token: Token): void {
+    const read = item.take(token);
+    if (read === null) return;
+    this.items.push(read);
+    this.item = null;
     this.rest();
   }
 }

@@ -118,6 +118,39 @@ describe('A path of items', () => {
     expect(await idsOf(content, { items: 'value' })).toEqual([...ids, fault]);
   });
 
+  it.each([
+    ['a list', '[{"id":"a"},{"id":"b"}]'],
+    ['lines', '{"id":"a"}\n{"id":"b"}\n'],
+    ['documents of several lines', '{\n"id":"a"\n}\n{\n"id":"b"\n}'],
+    ['a page and an item', '{"value":[{"id":"a"}]}{"id":"b","x":{"value":[{"id":"x"}]}}'],
+  ])('that a document has not makes it an item when it has an id: %s', async (_, content) => {
+    expect(await idsOf(content, { items: 'value' })).toEqual(['a', 'b']);
+    expect(await idsOf(content, { items: 'value.list' })).toEqual([...(content.includes('value') ? [] : ['a']), 'b']);
+  });
+
+  it('that a document has not makes it an item, which the map may leave out', async () => {
+    const yaml = RECORD.replace('CUSTOM', `'kind = "pc" ? "CUSTOM" : null'`);
+    const content =
+      '[{"kind":"pc","id":"a"},{"kind":"none","id":"b"},{"error":"expired"},{"id":{"x":[9007199254740993]}}]';
+
+    expect(await idsOf(content, { yaml, items: 'value' })).toEqual([
+      'a',
+      'left out',
+      "The document has no member value, which the map's items name.",
+      'left out',
+    ]);
+  });
+
+  it.each([
+    ['long', JSON.stringify({ id: 'long', list: Array.from({ length: 600 }, () => 'x'.repeat(2_000)) })],
+    ['deep', `{"id":"deep","list":${'['.repeat(2_000)}${']'.repeat(2_000)}}`],
+  ])('that a document has not makes it no item when it is too %s', async (_, content) => {
+    expect(await idsOf(`[${content},{"id":"b"}]`, { items: 'value', chunk: 65_536 })).toEqual([
+      "The document has no member value, which the map's items name.",
+      'b',
+    ]);
+  });
+
   it('of no items gives none', async () => {
     expect(await idsOf('{"value":[]}', { items: 'value' })).toEqual([]);
   });

@@ -29,8 +29,13 @@ export async function* mappedLines(
   input: MappedInput,
 ): AsyncGenerator<InputLine[]> {
   for await (const lines of itemLines(bytes, start, input)) {
-    for (const line of lines) {
+    for (const [at, line] of lines.entries()) {
       if (!('value' in line)) continue;
+      const { fileIndex, lacks } = line;
+      if (lacks !== undefined && !(await hasId(input.map, line.value))) {
+        lines[at] = { fileIndex, line: line.line, fault: lacks };
+        continue;
+      }
       const result = input.map.mapped(line.value);
       const mapped = result instanceof Promise ? await result : result;
       if (line.header !== undefined && 'value' in mapped) readBooleans(mapped.value);
@@ -41,7 +46,20 @@ export async function* mappedLines(
   }
 }
 
-function itemLines(bytes: AsyncIterable<Buffer>, start: Start, input: MappedInput): AsyncIterable<InputLine[]> {
+/** An error that a tool answered has no id. */
+async function hasId(map: RecordMap, item: unknown): Promise<boolean> {
+  try {
+    const id = await map.idOf(item);
+    return id !== undefined && id !== null && id !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** `lacks` says what is wrong with the value when it is no item. */
+type ItemLine = InputLine & { readonly lacks?: string };
+
+function itemLines(bytes: AsyncIterable<Buffer>, start: Start, input: MappedInput): AsyncIterable<ItemLine[]> {
   const { fileIndex, file, map } = input;
   const isKept = isKeptLine(start.value);
   const format = isKept ? 'ndjson' : (input.format ?? formatOfItems(file, start));
@@ -56,17 +74,18 @@ function itemLines(bytes: AsyncIterable<Buffer>, start: Start, input: MappedInpu
 }
 
 /** Numbers items, and keeps them as they are for `--errors`. */
-async function* numbered(chunks: AsyncIterable<readonly JsonItem[]>, fileIndex: number): AsyncGenerator<InputLine[]> {
+async function* numbered(chunks: AsyncIterable<readonly JsonItem[]>, fileIndex: number): AsyncGenerator<ItemLine[]> {
   let line = 0;
   for await (const items of chunks) {
-    yield items.map((read): InputLine => {
+    yield items.map((read): ItemLine => {
       line += 1;
       if ('fault' in read) return { fileIndex, line, fault: read.fault };
-      const { item } = read;
+      const { item, lacks } = read;
       return {
         fileIndex,
         line,
         value: item,
+        ...(lacks !== undefined && { lacks }),
         get bytes() {
           return Buffer.from(JSON.stringify(item));
         },

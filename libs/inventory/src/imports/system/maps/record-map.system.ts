@@ -52,9 +52,11 @@ export function recordMap(source: MapSource): RecordMap {
     if (value) members.push({ name, path: name.split('.'), value });
   }
   if (faults.length > 0 || !category) throw new MapInvalid(faults);
+  const idOf = members.find(({ name }) => name === 'externalId')?.value ?? (() => undefined);
   members.sort((one, other) => IDENTIFYING.indexOf(other.name) - IDENTIFYING.indexOf(one.name));
   return {
     ...{ name: source.name, items, members: members.map(({ name }) => name) },
+    idOf,
     mapped: (item) => mapItem(item, category, members),
   };
 }
