@@ -42,10 +42,14 @@ const optionsOf = (settings: Readonly<Record<string, string>>): string =>
 
 const REQUEST_SESSION = { query_timeout: 5_500, options: optionsOf(SESSION_SETTINGS) };
 
-/** A failed standby read is repeated on the primary. Both together must fit into the time limit of a read. */
+/**
+ * A failed standby read is repeated on the primary. Both together must fit into the time limit of a read. A standby cancels
+ * a slow statement before its reader gives up after 1.5 seconds, half of one for the connection. So only a silent one
+ * outlasts that.
+ */
 const STANDBY_SESSION = {
   query_timeout: 2_000,
-  options: optionsOf({ ...SESSION_SETTINGS, statement_timeout: '1800ms', default_transaction_read_only: 'on' }),
+  options: optionsOf({ ...SESSION_SETTINGS, statement_timeout: '900ms', default_transaction_read_only: 'on' }),
 };
 
 export function dataSourceOptions(

@@ -1,8 +1,10 @@
 /**
- * Temporary conditions: Postgres is starting, stopping, full, timed out, refuses logins, or the database is missing
- * during a restore (SQLSTATE classes of the Postgres manual).
+ * Postgres is starting, stopping or full, refuses logins, or the database is missing during a restore (SQLSTATE classes
+ * of the Postgres manual).
  */
-const PASSING_SQLSTATES = /^(08...|28...|3D000|53...|57P0[1-5]|57014|55P03|40001|40P01|25006|25P0[23]|58...)$/;
+const AWAY_SQLSTATES = /^(08...|28...|3D000|53...|57P0[1-5]|58...)$/;
+/** A statement was cancelled or timed out, or the server accepts no writes. */
+const PASSING_SQLSTATES = /^(57014|55P03|40001|40P01|25006|25P0[23])$/;
 
 const LOST_CONNECTION = new Set([
   'ECONNREFUSED',
@@ -17,8 +19,8 @@ const LOST_CONNECTION = new Set([
 ]);
 
 /** Messages of node-postgres and its pool, which carry no code. */
-const LOST_MESSAGES =
-  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error/;
+const LOST_MESSAGES = /Connection terminated|Query read timeout|Client has encountered a connection error/;
+const POOL_IS_FULL = 'timeout exceeded when trying to connect';
 
 /** An administrator, a crash, a limit or a middlebox ended the session. */
 const ENDED_SQLSTATES = /^(08...|57P0[125])$/;
@@ -35,7 +37,7 @@ export function connectionWasLost(error: unknown): boolean {
 
 /** Tells whether no connection was available in time: all were in use, or Postgres accepted a new one too slowly. */
 export function connectionTimedOut(error: unknown): boolean {
-  return error instanceof Error && /timeout exceeded when trying to connect|connection timeout/.test(error.message);
+  return error instanceof Error && (error.message === POOL_IS_FULL || error.message.includes('connection timeout'));
 }
 
 /** Tells whether a statement had no answer in time. Postgres may still carry it out. */
@@ -43,10 +45,17 @@ export function queryTimedOut(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
+/** Tells whether the connection was lost or refused, or the server is silent. Other statements would fail, too. */
+export function databaseIsAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  return AWAY_SQLSTATES.test(code) || LOST_CONNECTION.has(code) || LOST_MESSAGES.test(error.message);
+}
+
 /** Tells whether Postgres is down, unreachable or too slow. Other errors are faults of the statement. */
 export function databaseIsUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string' && (PASSING_SQLSTATES.test(code) || LOST_CONNECTION.has(code))) return true;
-  return LOST_MESSAGES.test(error.message);
+  if (databaseIsAway(error)) return true;
+  return error instanceof Error && (PASSING_SQLSTATES.test(codeOf(error)) || error.message === POOL_IS_FULL);
 }
+
+const codeOf = (error: Error): string => String((error as { readonly code?: unknown }).code);

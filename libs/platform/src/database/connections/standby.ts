@@ -1,12 +1,13 @@
 import { ConnectionPool, type PoolUse } from './connection-pool';
 import { standbyPool } from './data-source';
+import { databaseIsAway } from './database-fault';
 import type { BoundStatement, TextRow } from '../pipelined-statements';
 
 /** A standby that lags further is not used. */
 export const MAX_LAG_MS = 5_000;
 /** After this long the read goes to the primary, which needs time too. */
 const PATIENCE_MS = 1_500;
-/** A standby that failed a read is not used for this long. */
+/** A standby that was lost, refused a connection or was silent is not used for this long. */
 const REST_MS = 5_000;
 
 const STATE: BoundStatement = {
@@ -70,14 +71,17 @@ export class Standby {
 
   /**
    * Returns the rows of each statement.
-   * @throws after 1.5 seconds at most; the standby then stays unused for a while
+   * @throws after 1.5 seconds at most. The standby then stays unused for a while, but not for a fault of one statement or
+   * a full pool
    */
   async read(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     try {
       return await this.pool.run(statements, performance.now() + PATIENCE_MS);
     } catch (error) {
-      this.restsUntil = performance.now() + REST_MS;
-      this.say(`it failed a read (${reasonOf(error)})`);
+      if (databaseIsAway(error)) {
+        this.restsUntil = performance.now() + REST_MS;
+        this.say(`it failed a read (${reasonOf(error)})`);
+      }
       throw error;
     }
   }
