@@ -19,6 +19,9 @@ const PLAN_WITH_VALUES = bind(
   [],
 );
 
+/** Clients can make 14,000, of some 3 kB each. Making one again takes microseconds. */
+const MOST_STATEMENTS = 1_000;
+
 /** A list as it is read. */
 export class List<Item, Name extends string> {
   private readonly statements = new Map<string, Statement>();
@@ -78,7 +81,10 @@ export class List<Item, Name extends string> {
     };
     const key = JSON.stringify(shape);
     let statement = this.statements.get(key);
-    if (!statement) this.statements.set(key, (statement = prepared(name, listText(this.declared, shape))));
+    if (!statement) {
+      if (this.statements.size === MOST_STATEMENTS) this.statements.clear();
+      this.statements.set(key, (statement = prepared(name, listText(this.declared, shape))));
+    }
     return bind(statement, [
       ...[workspaceId, page.after ?? order.start, String(page.size + 1)],
       ...arrays.flatMap((values) => (values ? [`{${values.join(',')}}`] : [])),
