@@ -1,6 +1,7 @@
 import { type Socket, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type TestApp, startApp } from '../support/start-app';
+import { StreamReader } from '../support/stream-reader';
 
 const LIST = '/v1/inventory/assets?pageSize=100';
 /** An instance holds 80 MB for all of its clients, and a page has 6 MB. */
@@ -49,6 +50,25 @@ describe('Responses that an application does not read', () => {
 
     sockets.splice(0).forEach((socket) => socket.destroy());
     await until(200, () => same.get(LIST));
+  });
+
+  it('make its streams wait, before one takes a token of its bucket', async () => {
+    const token = await app.arrange.aToken(workspace);
+    const begin = async (): Promise<unknown> => {
+      const reader = await StreamReader.open(app.origin, '/v1/inventory/assets', token);
+      reader.leave();
+      return reader.response.statusCode;
+    };
+    for (let page = 0; page < MOST_PAGES; page += 1) await leaveUnread(token);
+
+    // The bucket holds four tokens.
+    const refused = [await begin(), await begin(), await begin(), await begin()];
+    expect(refused).toEqual([503, 503, 503, 503]);
+    expect(app.logLines.map(({ message }) => message)).not.toContain('stream begun');
+
+    sockets.splice(0).forEach((socket) => socket.destroy());
+    await until(200, () => app.client(token).get(LIST));
+    expect(await begin()).toBe(200);
   });
 
   it('leave room for others however many applications leave them unread', async () => {

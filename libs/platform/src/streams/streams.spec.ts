@@ -20,7 +20,8 @@ describe('A stream', () => {
       },
     };
     const metrics = new Metrics();
-    const streams = new Streams(paging as never, {} as never, places as never, {} as never, metrics);
+    const server = { httpAdapter: { holdStream: () => undefined } };
+    const streams = new Streams(paging as never, {} as never, places as never, {} as never, server as never, metrics);
     const req = { context: { requestId: 'r' }, socket: {} };
     const response = Object.assign(new PassThrough(), { vary: jest.fn(), req });
     const noRows = { items: [], lastPosition: null, endPosition: null, totalCount: 0 };

@@ -9,9 +9,11 @@ import {
   ValidationFailed,
   type WorkspaceId,
 } from '#libs/kernel';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { Response } from 'express';
 import { ChangeFeed } from '../changes/change-feed';
 import type { Caller } from '../http/request-context';
+import type { ApiServerAdapter } from '../http/server/api-server';
 import { ConnectionSilent } from '../http/server/closing';
 import { Metrics } from '../observability/metrics';
 import { Tally } from '../observability/tally';
@@ -106,6 +108,7 @@ export class Streams {
     private readonly cursors: Cursors,
     private readonly places: StreamPlaces,
     private readonly feed: ChangeFeed,
+    private readonly server: HttpAdapterHost<ApiServerAdapter>,
     metrics: Metrics,
   ) {
     metrics.gauge({ name: 'compliance_streams_under_way', help: 'Streams in progress.' }, () => this.underWay.size);
@@ -117,8 +120,8 @@ export class Streams {
 
   /**
    * Begins a stream: reads the first rows, and takes the application's place and a token of its bucket.
-   * @throws `validation_failed`, `invalid_cursor`, `cursor_expired`, `export_in_progress`, `rate_limited`; afterwards the
-   * stream just ends
+   * @throws `validation_failed`, `invalid_cursor`, `cursor_expired`, `export_in_progress`, `rate_limited`,
+   * `service_unavailable`; afterwards the stream just ends
    */
   async begin<Item, Query extends StreamQuery>(
     caller: Caller,
@@ -151,6 +154,7 @@ export class Streams {
         throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
       return { start, first, read };
     };
+    this.server.httpAdapter.holdStream(response);
     const { start, first, read, keepPlace } = await this.places.take(clientId, response, firstRows);
     if (keepPlace === null) return ndjson(Readable.from([]));
     const stream = this.watch(caller, list.resource, response, keepPlace);

@@ -89,10 +89,7 @@ export class ApiServerAdapter extends ExpressAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
     if (status !== undefined) response.statusCode = status;
     if (body instanceof Uint8Array) return sendBytes(response, body);
-    if (body instanceof StreamableFile) {
-      this.unsent.hold(response, STREAM_BYTES);
-      return sendStream(response, body);
-    }
+    if (body instanceof StreamableFile) return sendStream(response, body);
     const isTyped = response.hasHeader('Content-Type');
     if (typeof body === 'string' && isTyped) return this.sendText(response, body);
     if (!isPlain(body)) return super.reply(response, body) as unknown;
@@ -106,6 +103,11 @@ export class ApiServerAdapter extends ExpressAdapter {
       (text) => this.sendText(response, text),
       async (bytes) => this.sendWhole(response, await compressedElsewhere(response, bytes)),
     );
+  }
+
+  /** Counts the memory of a stream until its response is closed. @throws `service_unavailable` */
+  holdStream(response: Response): void {
+    this.unsent.hold(response, STREAM_BYTES);
   }
 
   private sendText(response: Response, text: string): Response {
