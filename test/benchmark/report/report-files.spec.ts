@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BENCHMARK_NAMES, CATALOGUE } from '../catalogue';
 import type { Recording } from '../recording';
-import { TARGETS, formatBound } from '../targets';
+import { TARGETS } from '../targets';
 import { toMarkdown } from './markdown';
 import { plotsOf } from './plots';
 import { REPORT, readRecording } from './report-files';
@@ -40,18 +40,8 @@ describe('The recorded report', () => {
 });
 
 describe('docs/benchmarks.md', () => {
-  const rows = readFileSync(join(dirname(REPORT), '../benchmarks.md'), 'utf8')
-    .split('\n')
-    .map((row) => row.replace(/\s+/g, ' ').trim());
-
-  it('has a row for every target, and no other', () => {
-    const targets = Object.values(TARGETS).map(
-      (target) => `| \`${target.benchmark}\` | ${target.what} | ${formatBound(target)} |`,
-    );
-    expect(rows.filter((row) => /^\| `\w+` \|.* at (most|least) [\d.]+( [\wµ]+)? \|$/.test(row))).toEqual(targets);
-  });
-
   it('says what every benchmark measures', () => {
-    for (const name of Object.keys(CATALOGUE)) expect(rows.some((row) => row.startsWith(`- \`${name}\``))).toBe(true);
+    const page = readFileSync(join(dirname(REPORT), '../benchmarks.md'), 'utf8');
+    for (const name of Object.keys(CATALOGUE)) expect(page).toContain(`\n- \`${name}\``);
   });
 });
