@@ -25,6 +25,7 @@ const ITEMS: Readonly<Record<string, (document: never) => unknown>> = {
 /** A tag has a key. */
 const NEVER_NULL = /(^|\.)Key$/;
 const NO_ID = 'externalId is required.';
+const ADA = 'ada.okafor@example.com';
 
 function dirnameOfPackage(): string {
   return join(require.resolve('#package'), '..');
@@ -84,7 +85,7 @@ describe('A ready map', () => {
   };
 
   it.each<[string, string, object]>([
-    ['intune-devices', '0a000000-0000-4000-8000-000000000201', { ownerEmail: 'ada.okafor@example.com' }],
+    ['intune-devices', '0a000000-0000-4000-8000-000000000201', { ownerEmail: ADA }],
     ['intune-devices', '0a000000-0000-4000-8000-000000000205', { managed: false }],
     ['kandji-devices', '7e000000-0000-4000-8000-000000000405', { categoryKey: 'COMPUTER', operatingSystem: 'Windows' }],
     ['kandji-devices', '7e000000-0000-4000-8000-000000000405', { serialNumber: 'PF3XA405', managed: true }],
@@ -102,6 +103,32 @@ describe('A ready map', () => {
     ['//run.googleapis.com/projects/acme-web/locations/europe-west1/services/web', '2026-01-02T03:04:05.123Z'],
   ])('gcp-assets knows when %s was made', async (id, createdAt) => {
     expect(await recordOf('gcp-assets', id, 'gcp-assets.ndjson')).toMatchObject({ createdAt });
+  });
+
+  const CHROME = { email: 'ada.private@example.net', source: 'google_chrome_profiles' };
+  it.each<[string, object, object]>([
+    ['fleet-hosts', { device_mapping: [CHROME, { email: ADA, source: 'mdm_idp_accounts' }] }, { ownerEmail: ADA }],
+    ['fleet-hosts', { device_mapping: [CHROME] }, { ownerEmail: CHROME.email }],
+    ['azure-resource-graph', { id: '/Subscriptions/0D01/resourceGroups/web' }, { accountId: '0D01' }],
+    ['azure-resource-graph', { type: 'Microsoft.DBforMySQL/servers' }, { type: 'CLOUD_RELATIONAL_DATABASE' }],
+    ['aws-config', { availabilityZone: 'us-west-2b' }, { region: 'us-west-2' }],
+    ['aws-config', { availabilityZone: 'Not Applicable', awsRegion: 'eu-west-1' }, { region: 'eu-west-1' }],
+    ['gcp-assets', { assetType: 'storage.googleapis.com/Bucket' }, { type: 'CLOUD_STORAGE_BUCKET' }],
+    ['gcp-assets', { project: 'projects/42', location: 'europe-west1-b' }, { accountId: '42', region: 'europe-west1' }],
+    [
+      'gcp-assets',
+      { createTime: '2026-01-02T03:04:05Z', labels: { env: 'prod' } },
+      { createdAt: '2026-01-02T03:04:05.000Z' },
+    ],
+    ['gcp-assets', { labels: { env: 'prod' } }, { tags: [{ key: 'env', value: 'prod' }] }],
+    [
+      'gcp-assets',
+      { resource: { parent: '//x/projects/42', data: { location: 'US-EAST1' } } },
+      { accountId: '42', region: 'us-east1' },
+    ],
+  ])('%s reads of %j: %j', async (name, members, record) => {
+    const ids = { id: '7', name: '//x/7', arn: 'arn:aws:ec2:us-west-2:1:volume/7', resourceId: '7' };
+    expect(await new MapLibrary().load(name).mapped({ ...ids, ...members })).toMatchObject({ value: record });
   });
 
   it('intune-devices does not know whether an unknown agent manages a device', async () => {
