@@ -131,6 +131,24 @@ describe('A ready map', () => {
     expect(await new MapLibrary().load(name).mapped({ ...ids, ...members })).toMatchObject({ value: record });
   });
 
+  it.each<[string, object, boolean]>([
+    ['entra-users', { userPrincipalName: 'ada_example.com#EXT#@acme.example' }, true],
+    ['entra-users', { userPrincipalName: 'ada_example.com#EXT#@acme.example', userType: 'Member' }, false],
+    ['entra-users', { accountEnabled: 'False' }, true],
+    ['entra-users', { accountEnabled: 'True' }, false],
+    ['google-users', { suspended: 'True' }, true],
+    ['google-users', { archived: 'false', suspended: '' }, false],
+    ['google-users', { deletionTime: '2026-01-02T03:04:05.000Z' }, true],
+    ['kandji-devices', { is_removed: 'True' }, true],
+    ['snipe-it', { deleted_at: { datetime: '2026-01-02 03:04:05', formatted: '2026-01-02 03:04' } }, true],
+    ['snipe-it', { deleted_at: null }, false],
+  ])('%s leaves %j out: %p', async (name, members, isLeftOut) => {
+    const mapped = await new MapLibrary().load(name).mapped({ id: '7', device_id: '7', ...members });
+
+    expect('leftOut' in mapped).toBe(isLeftOut);
+    expect(mapped).not.toHaveProperty('fault');
+  });
+
   it('intune-devices does not know whether an unknown agent manages a device', async () => {
     expect(await recordOf('intune-devices', '0a000000-0000-4000-8000-000000000206')).not.toHaveProperty('managed');
   });
