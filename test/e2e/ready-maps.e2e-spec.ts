@@ -61,7 +61,7 @@ const READY: Readonly<Record<string, Ready>> = {
   'google-users': { items: at('users'), records: 2, skipped: 1, unknown: ['112233445566778899002', 'last_checked_at'] },
   'aws-ec2': {
     items: (document) => at('Reservations')(document).flatMap((reservation) => at('Instances')(reservation)),
-    ...{ records: 2, skipped: 1, unknown: ['i-0a000000000000703', 'account_id'] },
+    ...{ records: 2, skipped: 1, unknown: ['i-0a000000000000703', 'last_checked_at'] },
   },
   'aws-s3': {
     items: at('Buckets'),

@@ -149,6 +149,33 @@ describe('A ready map', () => {
     expect(mapped).not.toHaveProperty('fault');
   });
 
+  const itemsBy = async (name: string, document: unknown): Promise<unknown> => {
+    const { items } = new MapLibrary().load(name);
+    return items && 'find' in items ? items.find(document) : items;
+  };
+  const RESERVATIONS = { Reservations: [{ OwnerId: '123456789012', Instances: [{ InstanceId: 'i-1' }] }] };
+
+  it('aws-ec2 gives an instance the account of its reservation', async () => {
+    const [item] = (await itemsBy('aws-ec2', [RESERVATIONS, RESERVATIONS])) as unknown[];
+
+    expect(await new MapLibrary().load('aws-ec2').mapped(item)).toMatchObject({
+      value: { externalId: 'i-1', accountId: '123456789012' },
+    });
+  });
+
+  it.each<[string, object, object]>([
+    ['aws-ec2', RESERVATIONS, { InstanceId: 'i-2' }],
+    ['google-chrome-os', { chromeosdevices: [{ deviceId: '8f1' }] }, { deviceId: '8f2' }],
+  ])('%s takes pages, lists of items and items, and no error among them', async (name, page, item) => {
+    expect(await itemsBy(name, item)).toEqual(item);
+    expect(await itemsBy(name, [item, item])).toMatchObject([item, item]);
+    expect(await itemsBy(name, [page, item])).toMatchObject([expect.any(Object), item]);
+    expect(await itemsBy(name, [])).toBeUndefined();
+    for (const document of [{ error: 'expired' }, [page, { error: 'expired' }], [item, { error: 'expired' }]]) {
+      await expect(itemsBy(name, document)).rejects.toThrow('has no');
+    }
+  });
+
   it('intune-devices does not know whether an unknown agent manages a device', async () => {
     expect(await recordOf('intune-devices', '0a000000-0000-4000-8000-000000000206')).not.toHaveProperty('managed');
   });
