@@ -10,6 +10,12 @@ describe('explainError', () => {
     });
   });
 
+  it.each(['42P01', '42703', '42883'])('asks for a migration where the database lacks something (%s)', (code) => {
+    expect(explainError(Object.assign(new Error('it does not exist'), { code })).line).toBe(
+      'The database is not up to date; run: admin migrate',
+    );
+  });
+
   it.each(['40P01', '40001', '23503'])('asks for another run after a conflict that no repeat solved (%s)', (code) => {
     expect(explainError(Object.assign(new Error('deadlock detected'), { code }))).toEqual({
       exitCode: 1,

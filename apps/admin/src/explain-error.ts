@@ -26,7 +26,7 @@ function settingsLine(error: Error): string {
 
 function databaseLine(error: Error): string | null {
   const code = (error as { code?: unknown }).code;
-  if (code === '42P01' || code === '42703') return 'The database is not up to date; run: admin migrate';
+  if (['42P01', '42703', '42883'].includes(String(code))) return 'The database is not up to date; run: admin migrate';
   if (code === '42501') return `The role of MIGRATION_DATABASE_URL may not do this: ${oneLine(error.message)}`;
   if (['40P01', '40001', '23503'].includes(String(code))) {
     return 'Other commands or updates were in the way of each attempt. Run the command again.';
