@@ -141,6 +141,21 @@ describe('admin applications on an existing application', () => {
     form = { ...form, client_id: clientId, client_secret: clientSecret };
   });
 
+  it('escapes control characters in the name of what it deleted', async () => {
+    const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    await app.database.admin.query(
+      `UPDATE application SET disabled = true, name = 'SIEM' || chr(27) || '[2J' WHERE client_id = $1`,
+      [clientId],
+    );
+
+    const { stdout } = await runAdmin(['applications', 'delete', clientId, '--yes'], {
+      ...environment,
+      REDIS_URL: redisOfTheRun(),
+    });
+
+    expect(stdout).toBe('Deleted "SIEM\\u{1b}[2J".\n');
+  });
+
   it('issues no secret while the pepper is too short', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     try {

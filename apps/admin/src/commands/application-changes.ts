@@ -8,6 +8,7 @@ import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseClientId, parseDuration } from '../options';
 import { card, print } from '../output';
 import { scopeOption } from '../scope-option';
+import { visibleText } from '../visible-text';
 
 interface LimitOptions extends CommonOptions {
   readonly read?: RateLimit;
@@ -83,7 +84,10 @@ async function remove(clientId: string, options: CommonOptions): Promise<void> {
   await confirm(`Delete the application ${clientId} for good?`, options);
   const deleted = await withApplications((applications) => applications.delete(clientId));
   if (deleted === null) throw unknownApplication(clientId);
-  await print({ json: { client_id: clientId, deleted: true }, text: () => `Deleted "${deleted.name}".` }, options);
+  await print(
+    { json: { client_id: clientId, deleted: true }, text: () => `Deleted "${visibleText(deleted.name)}".` },
+    options,
+  );
 }
 
 async function setLimits(clientId: string, { read, write, token, ...options }: LimitOptions): Promise<void> {
