@@ -270,6 +270,15 @@ describe('admin', () => {
   });
 
   describe('demo and keys', () => {
+    const past = async (): Promise<{ days: number; former: number }> => {
+      const { rows } = await database.admin.query<{ days: number; former: number }>(
+        `SELECT (SELECT count(*) FROM day_count WHERE workspace_id = demo.id AND assets <> '[]')::int AS days,
+                (SELECT count(*) FROM asset_version WHERE workspace_id = demo.id)::int AS former
+           FROM workspace AS demo WHERE slug = 'demo'`,
+      );
+      return rows[0] as { days: number; former: number };
+    };
+
     it('loads the demo once and changes nothing on the next run', async () => {
       documentOf(await run('workspaces', 'create', 'demo', '--name', 'Demo', '--json'));
       // As the worker does after a midnight.
@@ -281,13 +290,25 @@ describe('admin', () => {
       expect(documentOf(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({
         unchanged: first['read'],
       });
-      const { rows } = await database.admin.query<{ days: number; former: number }>(
-        `SELECT (SELECT count(*) FROM day_count WHERE workspace_id = demo.id AND assets <> '[]')::int AS days,
-                (SELECT count(*) FROM asset_version WHERE workspace_id = demo.id)::int AS former
-           FROM workspace AS demo WHERE slug = 'demo'`,
+      expect((await past()).days).toBe(90);
+      expect((await past()).former).toBeGreaterThan(300);
+    });
+
+    it('makes the past of the demo on the next run after one that ended too early, unless somebody changed assets', async () => {
+      const ofTheDemo = `WHERE workspace_id = (SELECT id FROM workspace WHERE slug = 'demo')`;
+      await database.admin.query(
+        `UPDATE history_horizon SET begins_at = clock_timestamp() ${ofTheDemo};
+         DELETE FROM asset_version ${ofTheDemo};
+         UPDATE change_set SET origin = 1 ${ofTheDemo} AND sequence = 1`,
       );
-      expect(rows[0]?.days).toBe(90);
-      expect(rows[0]?.former).toBeGreaterThan(300);
+
+      await run('demo', 'load');
+      const changed = await past();
+      await database.admin.query(`UPDATE change_set SET origin = 2 ${ofTheDemo} AND sequence = 1`);
+      await run('demo', 'load');
+
+      expect(changed.former).toBe(0);
+      expect((await past()).former).toBeGreaterThan(300);
     });
 
     it('refuses the demo in production, in a workspace in use, and in one that does not exist', async () => {

@@ -22,9 +22,6 @@ export function demoCommand(): Command {
   return group;
 }
 
-/** The larger ones would take minutes. */
-const HAVE_PAST: readonly DemoSize[] = ['S', 'M'];
-
 interface LoadOptions extends CommonOptions {
   readonly workspace: string;
   readonly size: DemoSize;
@@ -49,8 +46,7 @@ async function load({ workspace, size, yesIntoProduction, ...options }: LoadOpti
     const loaded = await operator.withProgress('assets', (show) =>
       operator.get(DemoService).load(id, size, ({ done, total }) => show(done, done / total)),
     );
-    const isNew = loaded.updated + loaded.unchanged === 0;
-    if (isNew && HAVE_PAST.includes(size)) await operator.get(DemoHistory).make(id);
+    await operator.get(DemoHistory).make(id);
     return loaded;
   });
   const { read, created, updated, unchanged } = report;

@@ -7,10 +7,19 @@ import { WRITE_DAY } from './history-work';
 const DAYS = 90;
 const DAY_MS = 86_400_000;
 
-/** A made-up past begins before the workspace. The lock lets concurrent starts make one past. */
+/** A larger demo would take minutes. */
+const MOST_ASSETS = 20_000;
+
+/**
+ * A made-up past begins before the workspace. It would lose what anything but an import changed (2). The lock lets
+ * concurrent starts make one past.
+ */
 const LACKS_PAST = `
   SELECT FROM history_horizon JOIN workspace ON id = workspace_id
-   WHERE workspace_id = $1 AND begins_at >= date_trunc('milliseconds', created_at) FOR UPDATE OF history_horizon`;
+   WHERE workspace_id = $1 AND begins_at >= date_trunc('milliseconds', created_at)
+     AND NOT EXISTS (SELECT FROM change_set WHERE workspace_id = $1 AND origin <> 2)
+     AND NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 OFFSET ${MOST_ASSETS})
+     FOR UPDATE OF history_horizon`;
 /** The worker may have counted empty days. */
 const FORGET = ['DELETE FROM asset_version WHERE workspace_id = $1', 'DELETE FROM day_count WHERE workspace_id = $1'];
 const MOVE_HEAD = 'UPDATE change_head SET changed_at = $2 WHERE workspace_id = $1';
@@ -42,7 +51,7 @@ const MOVE_SET = 'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 
 export class DemoHistory {
   constructor(private readonly database: Database) {}
 
-  /** Gives what was just loaded a past of ninety days, in one transaction, unless it has one. */
+  /** Gives a small demo that nobody changed a past of ninety days, in one transaction, unless it has one. */
   async make(workspaceId: WorkspaceId, now = Date.now()): Promise<void> {
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const timeOf = (day: number): Date => new Date(today + (day - DAYS) * DAY_MS);
