@@ -9,36 +9,48 @@ import { CHECKPOINT_KEYS, TOKEN_KEYS, listKeys } from '#libs/platform/keys';
  */
 export async function loadConsoleSettings(environment: NodeJS.ProcessEnv): Promise<Settings> {
   const { DATABASE_URL: _own, DATABASE_URL_FILE: _file, DATABASE_REPLICA_URLS: _standbys, ...others } = environment;
-  if (!isSet(environment, 'CONSOLE_DATABASE_URL')) throw new SettingsInvalid(['CONSOLE_DATABASE_URL is required']);
-  // A placeholder: the console connects as its own role only.
-  const settings = loadSettings({ ...others, DATABASE_URL: 'postgres://none.invalid/none' });
-  const faults = [...portFaults(settings), ...(settings.production ? await productionFaults(settings) : [])];
-  if (faults.length > 0) throw new SettingsInvalid(faults);
+  const faults = await consoleFaults(environment);
+  let settings: Settings | null = null;
+  try {
+    // A placeholder: the console connects as its own role only.
+    settings = loadSettings({ ...others, DATABASE_URL: 'postgres://none.invalid/none' });
+  } catch (error) {
+    if (!(error instanceof SettingsInvalid)) throw error;
+    faults.unshift(...error.faults);
+  }
+  if (settings === null || faults.length > 0) throw new SettingsInvalid(faults);
   return Object.assign(new Settings(), settings, { databaseUrl: settings.console.databaseUrl ?? '' });
 }
 
-function portFaults({ console: { port, managementPort } }: Settings): string[] {
-  return port !== 0 && port === managementPort
-    ? ['CONSOLE_MANAGEMENT_PORT must be another port than CONSOLE_PORT']
-    : [];
+/** Faults of the console alone. They are found even when other settings are invalid, so one start reports every fault. */
+async function consoleFaults(environment: NodeJS.ProcessEnv): Promise<string[]> {
+  const faults: string[] = [];
+  if (!isSet(environment, 'CONSOLE_DATABASE_URL')) faults.push('CONSOLE_DATABASE_URL is required');
+  const { CONSOLE_PORT: port, CONSOLE_MANAGEMENT_PORT: managementPort } = environment;
+  if (Number(port || 3001) !== 0 && Number(port || 3001) === Number(managementPort || 9091)) {
+    faults.push('CONSOLE_MANAGEMENT_PORT must be another port than CONSOLE_PORT');
+  }
+  if (environment['NODE_ENV'] === 'production') faults.push(...(await productionFaults(environment)));
+  return faults;
 }
 
-async function productionFaults({ console: { oidc, url }, signingKeysDir }: Settings): Promise<string[]> {
+async function productionFaults(environment: NodeJS.ProcessEnv): Promise<string[]> {
   const faults: string[] = [];
-  if (!oidc) {
+  const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_URL: url, SIGNING_KEYS_DIR: signingKeysDir } = environment;
+  if (!issuer) {
     faults.push(
       'CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID and CONSOLE_OIDC_SECRET_FILE are required when NODE_ENV=production',
     );
   }
-  if (oidc && !oidc.issuer.startsWith('https:')) {
-    faults.push('CONSOLE_OIDC_ISSUER must be an https address when NODE_ENV=production');
-  }
-  if (!url.startsWith('https:')) faults.push('CONSOLE_URL must be an https address when NODE_ENV=production');
-  for (const kind of existsSync(signingKeysDir) ? [TOKEN_KEYS, CHECKPOINT_KEYS] : []) {
-    if ((await listKeys(kind, signingKeysDir)).length === 0) continue;
+  if (issuer && !isHttps(issuer)) faults.push('CONSOLE_OIDC_ISSUER must be an https address when NODE_ENV=production');
+  if (!isHttps(url)) faults.push('CONSOLE_URL must be an https address when NODE_ENV=production');
+  for (const kind of signingKeysDir && existsSync(signingKeysDir) ? [TOKEN_KEYS, CHECKPOINT_KEYS] : []) {
+    if ((await listKeys(kind, signingKeysDir as string)).length === 0) continue;
     faults.push(
       `SIGNING_KEYS_DIR holds keys of tokens or checkpoints (*${kind.suffix}): give the console a directory without them`,
     );
   }
   return faults;
 }
+
+const isHttps = (url = ''): boolean => url.trim().startsWith('https:');
