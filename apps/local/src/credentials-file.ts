@@ -12,8 +12,6 @@ export interface KeptCredentials extends Credentials {
   readonly workspace: string;
   /** Credentials of the application for Swagger UI. */
   readonly explorer: Credentials;
-  /** Identifies the pepper of the secrets. Under another pepper they are invalid. */
-  readonly pepperFingerprint: string;
 }
 
 /** Returns null when the file is missing or unusable. */

@@ -1,14 +1,16 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Applications, Workspace } from '#libs/auth/operators';
-import { type Settings, readSecretFileSync } from '#libs/platform/config';
+import type { Scope } from '#libs/kernel';
+import { type Settings } from '#libs/platform/config';
 import { type Credentials, type KeptCredentials, keepCredentials, readCredentials } from './credentials-file';
+
+const SCOPES: readonly Scope[] = ['all:read', 'all:write'];
 
 export const credentialsFileOf = (settings: Settings): string => join(settings.localDir, 'credentials.json');
 
 /**
- * Returns the credentials of the demo's applications: the stored ones while they are valid, else new ones. Swagger UI
- * has its own application, because its Authorize button would end the token of any other.
+ * Returns the credentials of the demo's applications: the stored ones while they work, else new ones. Swagger UI has its
+ * own application, because its Authorize button would end the token of any other.
  */
 export async function demoCredentials(
   applications: Applications,
@@ -16,26 +18,23 @@ export async function demoCredentials(
   settings: Settings,
 ): Promise<KeptCredentials> {
   const path = credentialsFileOf(settings);
-  const pepperFingerprint = fingerprint(readSecretFileSync(settings.secretPepperFile));
+  const work = async ({ client_id, client_secret }: Credentials): Promise<boolean> => {
+    const found = await applications.find(client_id);
+    if (found?.workspaceId !== workspace.id || found.disabled) return false;
+    // Not under another pepper, and not after a rotation.
+    return SCOPES.every((scope) => found.scopes.includes(scope)) && applications.hasSecret(client_id, client_secret);
+  };
   const kept = readCredentials(path);
-  if (kept?.pepperFingerprint === pepperFingerprint) {
-    const found = await Promise.all([kept, kept.explorer].map(({ client_id }) => applications.find(client_id)));
-    if (found.every((one) => one?.workspaceId === workspace.id && !one.disabled)) return kept;
-  }
+  if (kept && (await work(kept)) && (await work(kept.explorer))) return kept;
   const create = async (name: string): Promise<Credentials> => {
-    const { application, clientSecret } = await applications.create(workspace.id, name, ['all:read', 'all:write']);
+    const { application, clientSecret } = await applications.create(workspace.id, name, SCOPES);
     return { client_id: application.clientId, client_secret: clientSecret };
   };
   const credentials: KeptCredentials = {
     workspace: workspace.slug,
     ...(await create('Demo client')),
     explorer: await create('API explorer (Swagger UI)'),
-    pepperFingerprint,
   };
   keepCredentials(path, credentials);
   return credentials;
-}
-
-function fingerprint(pepper: Buffer): string {
-  return createHash('sha256').update('pepper fingerprint').update(pepper).digest('hex').slice(0, 16);
 }

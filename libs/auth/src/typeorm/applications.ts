@@ -136,6 +136,15 @@ export class Applications {
     );
   }
 
+  /** Tells whether this is the current secret of an application. */
+  async hasSecret(clientId: string, secret: string): Promise<boolean> {
+    const digest = this.secrets.digest(secret);
+    const found = await this.changes.read(clientId, (_, { secret_digest: current }) =>
+      Promise.resolve(current !== null && this.secrets.isOneOf(digest, [current])),
+    );
+    return found ?? false;
+  }
+
   /** Returns null for an unknown client id, like all methods below. Each change applies from the next request on. */
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {
     return this.change(clientId, disabled ? 'application.disabled' : 'application.enabled', { disabled });
