@@ -9,11 +9,17 @@ export class LocalConsole {
   /** Returns what the banner says of it, once it responds. A token makes the address one that signs in. */
   async serve(
     environment: NodeJS.ProcessEnv,
-    { console: wanted }: Settings,
+    { console: wanted, port: portOfApi, managementPort: managementPortOfApi }: Settings,
     databaseUrl: string | null,
     linkToken: string | null,
   ): Promise<string> {
     if (databaseUrl === null) return 'does not run: set CONSOLE_DATABASE_URL.';
+    const ports = { CONSOLE_PORT: wanted.port, CONSOLE_MANAGEMENT_PORT: wanted.managementPort };
+    // The API does not listen yet.
+    for (const [setting, port] of Object.entries(ports)) {
+      if (port === null || ![portOfApi, managementPortOfApi].includes(port)) continue;
+      return `does not run: ${setting} is a port of the API; set another.`;
+    }
     try {
       const port = await reservePort('CONSOLE_PORT', wanted.host, wanted.port);
       const { managementHost, managementPort } = wanted;
