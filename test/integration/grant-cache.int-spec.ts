@@ -6,7 +6,9 @@ import { RedisClient } from '#libs/platform/redis';
 import { type Settings } from '#libs/platform/config';
 import { clientKey } from '#libs/platform/throttling';
 import type { Grant } from '../../libs/auth/src/domain/application';
+import { GrantCache } from '../../libs/auth/src/domain/grant-cache.port';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
+import { ConsoleModule } from '../../libs/console/src/console.module';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 
 describe('A cached grant', () => {
@@ -55,5 +57,25 @@ describe('A cached grant', () => {
     const left = await redis.pttl(clientKey(grant.clientId));
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(10_000);
+  });
+});
+
+describe('A console without REDIS_URL', () => {
+  interface Provider {
+    readonly provide?: unknown;
+    readonly useFactory?: (redis: RedisClient, settings: object) => GrantCache;
+  }
+  const providers = Reflect.getMetadata('providers', ConsoleModule) as Provider[];
+  const secondsOfChange = async (production: boolean): Promise<number> => {
+    const ofTheConsole = providers.find(({ provide }) => provide === GrantCache);
+    const cache = ofTheConsole?.useFactory?.(new RedisClient(null), { production, databaseStandbyUrls: [] });
+    const since = performance.now();
+    await cache?.invalidate('ci_1');
+    return (performance.now() - since) / 1000;
+  };
+
+  it('ends a change in production once no instance holds the old grant, and at once elsewhere', async () => {
+    expect(await secondsOfChange(true)).toBeGreaterThan(2);
+    expect(await secondsOfChange(false)).toBeLessThan(1);
   });
 });

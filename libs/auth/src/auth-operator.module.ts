@@ -30,9 +30,10 @@ export const issuerKeys = {
 };
 
 /** `cachedElsewhere`: other processes may cache grants in a Redis that this process does not know. */
-export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
+export const grantCache = (options: { readonly cachedElsewhere: (settings: Settings) => boolean }) => ({
   provide: GrantCache,
-  useFactory: (redis: RedisClient, settings: Settings) => new GrantCacheRedis(redis, settings, options.cachedElsewhere),
+  useFactory: (redis: RedisClient, settings: Settings) =>
+    new GrantCacheRedis(redis, settings, options.cachedElsewhere(settings)),
   inject: [RedisClient, Settings],
 });
 
@@ -47,7 +48,7 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
     issuerKeys,
     clientSecrets,
     // The API may use a Redis that this command does not know.
-    grantCache({ cachedElsewhere: true }),
+    grantCache({ cachedElsewhere: () => true }),
     {
       provide: RedisClient,
       useFactory: (settings: Settings) => new RedisClient(settings.redisUrl),

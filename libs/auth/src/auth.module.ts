@@ -28,7 +28,7 @@ import { clientSecrets, grantCache, issuerKeys } from './auth-operator.module';
   providers: [
     clientSecrets,
     { provide: GrantRepository, useClass: GrantRepositoryTypeorm },
-    grantCache({ cachedElsewhere: false }),
+    grantCache({ cachedElsewhere: () => false }),
     AccessTokensService,
     { provide: ClientAssertions, useClass: ClientAssertionsJwt },
     issuerKeys,

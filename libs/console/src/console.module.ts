@@ -75,8 +75,8 @@ import { Sessions } from './typeorm/sessions';
     ApplicationChanges,
     Trusts,
     clientSecrets,
-    // The console knows the Redis of the API.
-    grantCache({ cachedElsewhere: false }),
+    // In production REDIS_URL may be missing here alone.
+    grantCache({ cachedElsewhere: ({ production }) => production }),
     Clock,
   ],
 })
