@@ -54,6 +54,19 @@ describe('The API process', () => {
     expect(api.output).toMatch(new RegExp(`"level":"${level}".*"message":"${message}"`));
   });
 
+  it('warns in production that clients need a BASE_URL', async () => {
+    const keys = join(process.env['TEST_LOCAL_DIR'] as string, 'keys');
+    const production = {
+      NODE_ENV: 'production',
+      SIGNING_KEYS_DIR: join(keys, 'signing'),
+      SECRET_PEPPER_FILE: join(keys, 'pepper'),
+      AUDIT_KEY_FILE: join(keys, 'audit'),
+    };
+    const api = new ApiProcess({ ...environment, ...production });
+    await api.serving();
+    expect(api.output.match(/"level":"warn".*BASE_URL is not set/g)).toHaveLength(1);
+  });
+
   describe('management port', () => {
     it('serves liveness, readiness and public keys, but no public route', async () => {
       const api = new ApiProcess(environment);

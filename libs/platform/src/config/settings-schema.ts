@@ -103,7 +103,9 @@ export const settingsSchema = z.object({
   }),
   MANAGEMENT_HOST: text.default('127.0.0.1').register(meanings, { meaning: 'address of the management listener' }),
   BASE_URL: baseUrl.optional().register(meanings, {
-    meaning: 'address of the API for clients: issuer of tokens, base of problem types, default audience',
+    meaning:
+      'address of the API for clients: issuer of tokens, base of problem types, default audience; ' +
+      'set it in production, where a start without it warns',
     derivedDefault: '`http://127.0.0.1:PORT`',
   }),
   DATABASE_URL: postgresUrl.register(meanings, {
