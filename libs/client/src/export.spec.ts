@@ -1,5 +1,5 @@
 import { Export, type ExportLine, type ExportOptions } from './export';
-import { ConnectionLost } from './problem';
+import { ConnectionLost, Problem } from './problem';
 
 const item = (asset: number): ExportLine => ({ type: 'asset', asset });
 const checkpoint = (pageCursor: string): ExportLine => ({ type: 'checkpoint', pageCursor });
@@ -48,6 +48,18 @@ describe('client.export', () => {
     const { items } = exportOf({ null: [START, item(1)] });
 
     await expect(all(items)).rejects.toBeInstanceOf(ConnectionLost);
+  });
+
+  it('waits for the place of a stream, which a lost first attempt may hold', async () => {
+    let asked = 0;
+    const open = async (): Promise<AsyncIterable<ExportLine>> => {
+      if ((asked += 1) < 3) throw new Problem('export_in_progress', 409, '', [], null, null);
+      return (async function* () {
+        yield* [START, item(1), END];
+      })();
+    };
+
+    expect(await all(new Export<number>(open, 'asset', {}, 1))).toEqual([1]);
   });
 
   it('stores a checkpoint once its items are handled, and null at the end', async () => {

@@ -29,7 +29,7 @@ export type ExportLine = Readonly<Record<string, unknown>> & { readonly type?: u
 
 /** A stream that is cut so often without a checkpoint in between is given up. */
 const MAX_CUTS = 5;
-/** The API has the place of a lost stream free again within five seconds. */
+/** Grows with each cut, to ten seconds in all. The API has the place of a lost stream free again within five. */
 const PAUSE_MS = 1_000;
 
 /**
@@ -75,7 +75,7 @@ export class Export<Item> implements AsyncIterable<Item> {
         }
       } catch (error) {
         cuts += 1;
-        if (cuts === MAX_CUTS || !isPassing(error, cuts)) throw error;
+        if (cuts === MAX_CUTS || !isPassing(error)) throw error;
         await sleep(this.#pauseMs * cuts, signal);
       }
     }
@@ -102,9 +102,7 @@ export class Export<Item> implements AsyncIterable<Item> {
   }
 }
 
-/** After a cut the API may hold the place of the stream for a moment. */
-function isPassing(error: unknown, cuts: number): boolean {
-  return (
-    error instanceof ConnectionLost || (error instanceof Problem && error.code === 'export_in_progress' && cuts > 1)
-  );
+/** The API may hold the place of an earlier stream, or of a lost first attempt, for a moment. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ConnectionLost || (error instanceof Problem && error.code === 'export_in_progress');
 }
