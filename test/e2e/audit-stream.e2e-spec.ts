@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ComplianceClient } from '#libs/client';
 import type { ApiClient } from '../support/api-client';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
@@ -70,6 +69,13 @@ describe('GET /v1/audit-events as NDJSON', () => {
     // The first stream was recorded meanwhile; the sealer may have published that.
     expect(sequencesOf(resumed).slice(0, EVENTS - 1000)).toEqual(from(1001, EVENTS));
     expect(resumed.at(-1)).toMatchObject({ type: 'end', count: expect.any(Number) as number });
+    const refused = await client.get(
+      `/v1/audit-events?since=2000-01-01T00:00:00Z&pageCursor=${checkpoint?.pageCursor}`,
+      {
+        headers: { Accept: 'application/x-ndjson' },
+      },
+    );
+    expect(refused.body).toMatchObject({ code: 'validation_failed', errors: [{ parameter: 'since' }] });
 
     const recorded = async (): Promise<unknown[]> => {
       await sealing.seal();
@@ -88,36 +94,6 @@ describe('GET /v1/audit-events as NDJSON', () => {
       },
       { sequence: EVENTS + 2 },
     ]);
-  });
-
-  it('is read by the client, which resumes from a checkpoint', async () => {
-    await update(EVENTS);
-    const credentials = await app.arrange.anApplication(workspace, ['audit:read']);
-    const api = new ComplianceClient({ baseUrl: app.origin, ...credentials });
-    const written: (string | null)[] = [];
-    let stored: string | null = null;
-    const checkpointStore = {
-      read: () => Promise.resolve(stored),
-      write: (checkpoint: string | null) => Promise.resolve(void written.push(checkpoint)),
-    };
-    const query = { action: 'asset.updated', since: '2000-01-01T00:00:00Z' };
-    const exported = async (): Promise<number[]> => {
-      const seen: number[] = [];
-      for await (const { sequence } of api.exportAuditEvents(query, { checkpointStore })) seen.push(sequence);
-      return seen;
-    };
-
-    expect(await exported()).toEqual(from(1, EVENTS));
-    expect(written).toEqual([expect.any(String), expect.any(String), null]);
-
-    stored = written[0] ?? null;
-    expect(await exported()).toEqual(from(1001, EVENTS));
-
-    const both = new URLSearchParams({ ...query, pageCursor: written[0] ?? '' });
-    const refused = await client.get(`/v1/audit-events?${both.toString()}`, {
-      headers: { Accept: 'application/x-ndjson' },
-    });
-    expect(refused.body).toMatchObject({ code: 'validation_failed', errors: [{ parameter: 'since' }] });
   });
 
   it('accepts the filters of the list and refuses pageSize', async () => {

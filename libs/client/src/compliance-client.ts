@@ -160,14 +160,6 @@ export class ComplianceClient {
     return this.#export('/v1/computers', query, 'computer', options);
   }
 
-  /** Reads audit events in one response, in the order of their `sequence`. `since` counts only without a checkpoint. */
-  exportAuditEvents(
-    query: api.AuditEventExportQuery = {},
-    options: Omit<ExportOptions, 'feedCursorStore'> = {},
-  ): Export<api.AuditEvent> {
-    return this.#export('/v1/audit-events', query, 'event', options);
-  }
-
   async getAsset(id: string, options: FindOptions = {}): Promise<Answer<api.Asset>> {
     const { signal, ...query } = options;
     return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { signal, params: { path: { id }, query } }));
@@ -237,10 +229,7 @@ export class ComplianceClient {
       (checkpoint) => {
         const url = new URL(this.#baseUrl + path);
         url.search = searchOf(query).toString();
-        if (checkpoint !== null) {
-          url.searchParams.set('pageCursor', checkpoint);
-          url.searchParams.delete('since');
-        }
+        if (checkpoint !== null) url.searchParams.set('pageCursor', checkpoint);
         const request = new Request(url, { headers: { Accept: 'application/x-ndjson' } });
         return this.#transport.open(request, options.signal ?? new AbortController().signal);
       },

@@ -32,7 +32,6 @@ export {
   type AssetQuery,
   type AssetUpdate,
   type AuditEvent,
-  type AuditEventExportQuery,
   type AuditEventQuery,
   type BulkUpdate,
   type BulkUpdateSummary,

@@ -41,7 +41,6 @@ export type SourceQuery = Query<'listSources'>;
 /** All filters of the list. */
 export type AssetExportQuery = Omit<AssetQuery, 'pageSize' | 'pageCursor'>;
 export type ComputerExportQuery = Omit<ComputerQuery, 'pageSize' | 'pageCursor'>;
-export type AuditEventExportQuery = Omit<AuditEventQuery, 'pageSize' | 'pageCursor'>;
 
 /** `since` is `now` or a date-time. `pageSize` is 1 to 1000, 100 by default. `pageCursor` continues an earlier page. */
 export type AssetChangeQuery = Query<'listAssetChanges'>;
