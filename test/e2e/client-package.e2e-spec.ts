@@ -19,6 +19,7 @@ export async function names(): Promise<string[]> {
     if (error instanceof Problem && error.code === 'rate_limited') return [];
     throw error;
   }
+  for await (const { lagSeconds } of api.auditEvents().pages()) lagSeconds.toFixed();
   // @ts-expect-error no such category
   api.listAssets({ categoryKey: 'CLOUDS' });
   // @ts-expect-error tags cannot be updated in bulk

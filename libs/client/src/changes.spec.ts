@@ -20,8 +20,8 @@ describe('client.changes', () => {
     const cursorStore = new Store();
     const seen: string[] = [];
 
-    for await (const change of new Changes(load, { cursorStore })) seen.push(change);
-    for await (const change of new Changes(load, { cursorStore })) seen.push(change);
+    for await (const change of new Changes<string>(load, { cursorStore })) seen.push(change);
+    for await (const change of new Changes<string>(load, { cursorStore })) seen.push(change);
 
     expect(seen).toEqual(['a', 'b', 'c']);
     expect(cursorStore.written).toEqual(['one', 'two', 'three', 'three']);
@@ -74,7 +74,7 @@ describe('client.changes', () => {
         const failure = cursor === 'one' ? failures.pop() : undefined;
         return failure ? Promise.reject(failure) : load(cursor);
       };
-      for await (const change of new Changes(failing, pollMs === undefined ? {} : { pollMs })) {
+      for await (const change of new Changes<string>(failing, pollMs === undefined ? {} : { pollMs })) {
         seen.push(change);
         if (change === 'c') break;
       }

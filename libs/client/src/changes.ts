@@ -31,11 +31,11 @@ export interface FollowOptions {
  * A change feed, from the cursor of the store on. The cursor of a page is stored once your loop has handled all of its
  * changes, so a change is repeated after a crash and never lost.
  */
-export class Changes<Change> implements AsyncIterable<Change> {
-  readonly #load: (cursor: string | null) => Promise<ChangePage<Change>>;
+export class Changes<Change, Page extends ChangePage<Change> = ChangePage<Change>> implements AsyncIterable<Change> {
+  readonly #load: (cursor: string | null) => Promise<Page>;
   readonly #options: FollowOptions;
 
-  constructor(load: (cursor: string | null) => Promise<ChangePage<Change>>, options: FollowOptions) {
+  constructor(load: (cursor: string | null) => Promise<Page>, options: FollowOptions) {
     this.#load = load;
     this.#options = options;
   }
@@ -46,10 +46,10 @@ export class Changes<Change> implements AsyncIterable<Change> {
   }
 
   /** Yields pages. Apply a page in one transaction with its `resumeCursor` to see no change twice. */
-  async *pages(): AsyncGenerator<ChangePage<Change>, void, undefined> {
+  async *pages(): AsyncGenerator<Page, void, undefined> {
     const { cursorStore, pollMs, signal } = this.#options;
     for (let cursor = (await cursorStore?.read()) ?? null; ;) {
-      let page: ChangePage<Change>;
+      let page: Page;
       try {
         page = await this.#load(cursor);
       } catch (error) {

@@ -145,7 +145,10 @@ export class ComplianceClient {
   }
 
   /** Follows audit events in the order of their `sequence`. Without a cursor it begins with the first one. */
-  auditEvents(query: api.AuditEventQuery = {}, options: FollowOptions = {}): Changes<api.AuditEvent> {
+  auditEvents(
+    query: api.AuditEventQuery = {},
+    options: FollowOptions = {},
+  ): Changes<api.AuditEvent, api.AuditEventPage> {
     const { signal } = options;
     return changesOf(query, options, (next) => this.#api.GET('/v1/audit-events', { signal, params: { query: next } }));
   }
@@ -264,11 +267,11 @@ function pagesOf<Query extends { pageCursor?: string }, Item>(
   });
 }
 
-function changesOf<Query extends { pageCursor?: string; since?: string }, Change>(
+function changesOf<Query extends { pageCursor?: string; since?: string }, Change, Feed extends ChangePage<Change>>(
   query: Query,
   options: FollowOptions,
-  load: (query: Query) => Promise<Fetched<ChangePage<Change>>>,
-): Changes<Change> {
+  load: (query: Query) => Promise<Fetched<Feed>>,
+): Changes<Change, Feed> {
   return new Changes(async (cursor) => {
     const next = cursor === null ? query : { ...query, since: undefined, pageCursor: cursor };
     return answerOf(await load(next)).body;

@@ -32,6 +32,7 @@ export {
   type AssetQuery,
   type AssetUpdate,
   type AuditEvent,
+  type AuditEventPage,
   type AuditEventQuery,
   type BulkUpdate,
   type BulkUpdateSummary,
