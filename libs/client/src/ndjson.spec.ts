@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ComplianceClient } from '.';
@@ -7,7 +8,9 @@ import { ComplianceClient } from '.';
 function streaming(lines: string): ComplianceClient {
   const start = (controller: ReadableStreamDefaultController) => controller.enqueue(new TextEncoder().encode(lines));
   const stream = () =>
-    new Response(new ReadableStream({ start }), { headers: { 'Content-Type': 'application/x-ndjson' } });
+    new Response(new ReadableStream({ start }), {
+      headers: { 'Content-Type': 'application/x-ndjson', 'X-Request-Id': 'r-1' },
+    });
   return new ComplianceClient({
     ...{ baseUrl: 'https://api.test', clientId: 'ci_one', clientSecret: 'cs_one', timeoutMs: 10_000 },
     fetch: async (input) =>
@@ -38,4 +41,16 @@ describe('The stream of an export', () => {
     await expect(batches.next()).rejects.toBe('given up');
     expect(Date.now() - since).toBeLessThan(5_000);
   });
+
+  it.each(['{"secret":', 'null', '[]', '7', ''])(
+    'is a problem that quotes nothing when it has the line %j',
+    async (line) => {
+      const batches = streaming(`${line}\n`).export().batches();
+
+      const failure = await batches.next().catch((error: unknown) => error);
+
+      expect(failure).toMatchObject({ name: 'Problem', code: 'unexpected_answer', status: 200, requestId: 'r-1' });
+      expect(inspect(failure)).not.toContain('secret');
+    },
+  );
 });

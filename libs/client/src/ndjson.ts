@@ -1,14 +1,19 @@
 import { abortable, withTimeout } from './abort';
 import { type ExportLine } from './export';
-import { ConnectionLost } from './problem';
+import { jsonObject } from './json-object';
+import { ConnectionLost, Problem } from './problem';
 
-/** Reads the lines of a body. Waits `timeoutMs` at most for more of it. @throws `ConnectionLost`, the signal's reason */
+/**
+ * Reads the lines of a response. Waits `timeoutMs` at most for more of it.
+ * @throws `ConnectionLost`, `Problem`, the signal's reason
+ */
 export async function* ndjsonLines(
-  body: ReadableStream<Uint8Array>,
+  response: Response,
   timeoutMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<ExportLine, void, undefined> {
-  const reader = body.getReader();
+  if (!response.body) throw new ConnectionLost(new Error('the stream is empty'));
+  const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = '';
   try {
@@ -17,7 +22,11 @@ export async function* ndjsonLines(
       if (done) return;
       const lines = (text + decoder.decode(value, { stream: true })).split('\n');
       text = lines.pop() ?? '';
-      for (const line of lines) yield JSON.parse(line) as ExportLine;
+      for (const line of lines) {
+        const parsed = jsonObject(line);
+        if (parsed === null) throw Problem.unexpected(response, 'A line of the stream is not a JSON object.');
+        yield parsed;
+      }
     }
   } finally {
     await reader.cancel().catch(() => undefined);

@@ -1,6 +1,7 @@
 import { abortable, withTimeout } from './abort';
 import { type Proof } from './client-proof';
 import { type ExportLine } from './export';
+import { jsonObject } from './json-object';
 import { LimitedTokenStore } from './limited-token-store';
 import { ndjsonLines } from './ndjson';
 import { ConnectionLost, Problem } from './problem';
@@ -57,9 +58,7 @@ export class Transport {
   async open(request: Request, signal: AbortSignal): Promise<AsyncIterable<ExportLine>> {
     const { retry, timeoutMs } = this.#options;
     const attempt = (limited: AbortSignal) => this.#sendWithToken(request, limited, stream);
-    const { body } = await retried(attempt, retry, signal);
-    if (!body) throw new ConnectionLost(new Error('the stream is empty'));
-    return ndjsonLines(body, timeoutMs, signal);
+    return ndjsonLines(await retried(attempt, retry, signal), timeoutMs, signal);
   }
 
   /** For reads that need no token. */
@@ -140,15 +139,6 @@ async function success(response: Response): Promise<Response> {
   if (!type?.includes('json'))
     throw Problem.unexpected(response, `The response is not JSON: its Content-Type is ${type ?? 'missing'}.`);
   const text = await response.text();
-  if (!isObject(text)) throw Problem.unexpected(response, 'The response is not a JSON object.');
+  if (jsonObject(text) === null) throw Problem.unexpected(response, 'The response is not a JSON object.');
   return new Response(text, response);
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
