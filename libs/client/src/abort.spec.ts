@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { abortable, withTimeout } from './abort';
+import { abortable, sleep, withTimeout } from './abort';
 
 describe('An aborted call', () => {
   it('may fail later without ending the process', async () => {
@@ -21,5 +21,13 @@ describe('An aborted call', () => {
     const { signal } = new AbortController();
     await withTimeout(signal, 1_000, (limited) => abortable(Promise.resolve(abortable(delay(1), signal)), limited));
     expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('A pause', () => {
+  it.each([Infinity, 2 ** 31])('of %d ms does not end at once', async (milliseconds) => {
+    const pause = sleep(milliseconds, AbortSignal.timeout(50));
+
+    await expect(pause).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });

@@ -51,5 +51,5 @@ export async function withTimeout<Result>(
 export async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   // Node wraps the reason, but the caller expects the original one.
-  await delay(milliseconds, undefined, { signal }).catch(() => signal?.throwIfAborted());
+  await delay(Math.min(milliseconds, LONGEST_TIMER_MS), undefined, { signal }).catch(() => signal?.throwIfAborted());
 }

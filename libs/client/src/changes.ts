@@ -1,4 +1,5 @@
 import { sleep } from './abort';
+import { checkNumbers } from './checked-numbers';
 import { isPage, unexpected } from './pages';
 import { mayPass } from './retry';
 
@@ -36,6 +37,7 @@ export class Changes<Change, Page extends ChangePage<Change> = ChangePage<Change
   readonly #options: FollowOptions;
 
   constructor(load: (cursor: string | null) => Promise<Page>, options: FollowOptions) {
+    checkNumbers({ pollMs: options.pollMs });
     this.#load = load;
     this.#options = options;
   }

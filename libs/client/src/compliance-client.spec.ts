@@ -14,6 +14,10 @@ const IN_A_WHILE = { firstPauseMs: 1 };
 const json = (body: unknown, status = 200) => Response.json(body, { status });
 const issued = () => json({ access_token: TOKEN, token_type: 'Bearer', expires_in: 3600 });
 const proven = (assertion: () => Promise<string>) => ({ clientSecret: undefined, assertion });
+const slow = async () => {
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  return json({ id: 'x' });
+};
 const never = () => new Promise<never>(() => undefined);
 
 type Answering = (request: Request, init?: RequestInit) => Response | Promise<Response>;
@@ -373,10 +377,6 @@ describe('An update that is sent again', () => {
 
 describe('A call without a time limit', () => {
   it('waits as long as needed', async () => {
-    const slow = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      return json({ id: 'x' });
-    };
     const retry = { ...IN_A_WHILE, attempts: 1, longestCallMs: Infinity };
     const { client } = talking({ rest: slow }, { timeoutMs: Infinity, retry });
     expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
@@ -415,5 +415,21 @@ describe('A client', () => {
     for (const options of [{}, { clientSecret: undefined }, { clientSecret: SECRET, assertion }]) {
       expect(() => new ComplianceClient({ baseUrl: BASE_URL, clientId: 'ci_one', ...options })).toThrow('exactly one');
     }
+  });
+
+  it('refuses a time limit that is no number', () => {
+    const options = { baseUrl: BASE_URL, clientId: 'ci_one', clientSecret: SECRET };
+    for (const limit of [{ timeoutMs: NaN }, { retry: { longestCallMs: Number('soon') } }]) {
+      expect(() => new ComplianceClient({ ...options, ...limit })).toThrow(TypeError);
+    }
+    const client = new ComplianceClient(options);
+    expect(() => client.changes({}, { pollMs: NaN })).toThrow(TypeError);
+  });
+
+  it('has its defaults for options that are undefined', async () => {
+    const retry = { longestCallMs: undefined, attempts: undefined } as unknown as object;
+    const { client } = talking({ rest: slow }, { timeoutMs: undefined as unknown as number, retry });
+
+    expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
   });
 });

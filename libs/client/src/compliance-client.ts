@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import createClient, { type Client } from 'openapi-fetch';
 import { type ChangePage, Changes, type FollowOptions } from './changes';
+import { checkNumbers } from './checked-numbers';
 import { type ProofOptions, proofOf } from './client-proof';
 import { type paths } from './contract';
 import { Export, type ExportOptions } from './export';
 import { MemoryTokenStore } from './memory-token-store';
 import { type Page, Pages } from './pages';
-import { DEFAULT_RETRY, type RetryPolicy } from './retry';
+import { type RetryPolicy, policyOf } from './retry';
 import type * as api from './resources';
 import { type TokenStore } from './token-store';
 import { Transport } from './transport';
@@ -79,14 +80,17 @@ export class ComplianceClient {
 
   constructor(options: ClientOptions) {
     const baseUrl = options.baseUrl.replace(/\/+$/, '');
+    const { timeoutMs = 15_000 } = options;
+    const retry = policyOf(options.retry);
+    checkNumbers({ timeoutMs, ...retry });
     this.#baseUrl = baseUrl;
     this.#transport = new Transport({
       baseUrl,
       clientId: options.clientId,
       proof: proofOf(options.clientId, baseUrl, options),
       store: options.tokenStore ?? new MemoryTokenStore(),
-      retry: { ...DEFAULT_RETRY, ...options.retry },
-      timeoutMs: options.timeoutMs ?? 15_000,
+      retry,
+      timeoutMs,
       fetch: options.fetch ?? fetch,
     });
     this.#api = createClient<paths, 'application/json'>({

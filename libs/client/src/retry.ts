@@ -22,6 +22,12 @@ export const DEFAULT_RETRY: RetryPolicy = {
   longestCallMs: 120_000,
 };
 
+/** Completes a policy by the defaults. */
+export function policyOf(given: Partial<RetryPolicy> = {}): RetryPolicy {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...DEFAULT_RETRY, ...Object.fromEntries(set) };
+}
+
 const LONGEST_PAUSE_MS = 10_000;
 
 /** Statuses after which the same request may succeed. A write with a key is still applied only once. */
