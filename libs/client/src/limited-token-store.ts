@@ -20,17 +20,8 @@ export class LimitedTokenStore implements TokenStore {
   }
 
   async tryLock(application: string): Promise<Unlock | null> {
-    const attempt = this.#store.tryLock(application);
-    let late = false;
-    // A lock that arrives too late is released at once. It would otherwise block the next attempt.
-    attempt.then((unlock) => (late ? unlock?.() : undefined)).catch(() => undefined);
-    try {
-      const unlock = await this.#limited(attempt);
-      return unlock === null ? null : () => this.#limited(unlock());
-    } catch (error) {
-      late = true;
-      throw error;
-    }
+    const unlock = await this.#limited(this.#store.tryLock(application));
+    return unlock === null ? null : () => this.#limited(unlock());
   }
 
   async #limited<Result>(operation: Promise<Result>): Promise<Result> {
