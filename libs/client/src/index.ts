@@ -1,4 +1,4 @@
-export { type ChangePage, Changes, type CursorStore, type FollowOptions } from './changes';
+export { type ChangePage, type Changes, type CursorStore, type FollowOptions } from './changes';
 export {
   type Answer,
   type CallOptions,
@@ -10,10 +10,10 @@ export {
 } from './compliance-client';
 export { type PrivateKey, type ProofOptions } from './client-proof';
 export { type ProblemCode, type components, type operations, type paths } from './contract';
-export { type CheckpointStore, Export, type ExportOptions, type ExportedItems } from './export';
+export { type CheckpointStore, type Export, type ExportOptions, type ExportedItems } from './export';
 export { FileTokenStore } from './file-token-store';
 export { MemoryTokenStore } from './memory-token-store';
-export { type Page, Pages } from './pages';
+export { type Page, type Pages } from './pages';
 export { ConnectionLost, type InputFault, Problem } from './problem';
 export { type RedisCommand, RedisTokenStore } from './redis-token-store';
 export {
