@@ -151,7 +151,9 @@ describe('A ready map', () => {
 
   const itemsBy = async (name: string, document: unknown): Promise<unknown> => {
     const { items } = new MapLibrary().load(name);
-    return items && 'find' in items ? items.find(document) : items;
+    const found = items && 'find' in items ? await items.find(document) : items;
+    // A list of JSONata has members of its own.
+    return Array.isArray(found) ? [...(found as unknown[])] : found;
   };
   const RESERVATIONS = { Reservations: [{ OwnerId: '123456789012', Instances: [{ InstanceId: 'i-1' }] }] };
 
@@ -168,7 +170,7 @@ describe('A ready map', () => {
     ['google-chrome-os', { chromeosdevices: [{ deviceId: '8f1' }] }, { deviceId: '8f2' }],
   ])('%s takes pages, lists of items and items, and no error among them', async (name, page, item) => {
     expect(await itemsBy(name, item)).toEqual(item);
-    expect(await itemsBy(name, [item, item])).toMatchObject([item, item]);
+    expect(await itemsBy(name, [item, item])).toEqual([item, item]);
     expect(await itemsBy(name, [page, item])).toMatchObject([expect.any(Object), item]);
     expect(await itemsBy(name, [])).toBeUndefined();
     for (const document of [{ error: 'expired' }, [page, { error: 'expired' }], [item, { error: 'expired' }]]) {
