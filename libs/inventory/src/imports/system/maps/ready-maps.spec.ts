@@ -109,6 +109,8 @@ describe('A ready map', () => {
   it.each<[string, object, object]>([
     ['fleet-hosts', { device_mapping: [CHROME, { email: ADA, source: 'mdm_idp_accounts' }] }, { ownerEmail: ADA }],
     ['fleet-hosts', { device_mapping: [CHROME] }, { ownerEmail: CHROME.email }],
+    ['fleet-hosts', { end_users: [{ idp_username: ADA }], device_mapping: [CHROME] }, { ownerEmail: ADA }],
+    ['fleet-hosts', { end_users: [{ idp_username: 'ada' }], device_mapping: [CHROME] }, { ownerEmail: CHROME.email }],
     ['azure-resource-graph', { id: '/Subscriptions/0D01/resourceGroups/web' }, { accountId: '0D01' }],
     ['azure-resource-graph', { type: 'Microsoft.DBforMySQL/servers' }, { type: 'CLOUD_RELATIONAL_DATABASE' }],
     ['aws-config', { availabilityZone: 'us-west-2b' }, { region: 'us-west-2' }],
