@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path';
-import type { RateLimit, RateLimits } from '#libs/kernel';
 import type { z } from 'zod';
 import { readSecretFileSync } from './secret-file';
 import { faultsBetween } from './settings-faults';
@@ -19,69 +18,10 @@ export class SettingsInvalid extends Error {
   }
 }
 
-/** The settings of the web console. */
-export interface ConsoleSettings {
-  readonly port: number;
-  readonly host: string;
-  /** Origin for browsers, without a trailing slash. */
-  readonly url: string;
-  readonly databaseUrl: string | null;
-  /** Null where people sign in by a link. */
-  readonly oidc: { readonly issuer: string; readonly clientId: string; readonly secretFile: string } | null;
-  /** Null when the management server is switched off. */
-  readonly managementPort: number | null;
-  readonly managementHost: string;
-}
+type Given = z.infer<typeof settingsSchema>;
 
 /** The settings of one instance, read once at its start. */
-export class Settings {
-  readonly production!: boolean;
-  readonly port!: number;
-  readonly host!: string;
-  /** Null when the management server is switched off. */
-  readonly managementPort!: number | null;
-  readonly managementHost!: string;
-  /** Without a trailing slash. Issuer of the tokens and base of the problem types. */
-  readonly baseUrl!: string;
-  readonly databaseUrl!: string;
-  /** Null when only the API runs. The operators' commands need it. */
-  readonly migrationDatabaseUrl!: string | null;
-  /** Connections of one instance to the primary, and as many to each standby. */
-  readonly databasePoolSize!: number;
-  /** Standbys for reads that need not see the latest commits. May be empty. */
-  readonly databaseStandbyUrls!: readonly string[];
-  /** False when a connection pooler in front of Postgres loses prepared statements. */
-  readonly preparedStatements!: boolean;
-  /** Null without Redis, which allows only one instance. */
-  readonly redisUrl!: string | null;
-  readonly idempotencyTtlSeconds!: number;
-  readonly rateLimits!: RateLimits;
-  /** Streams that one client may begin. */
-  readonly exportLimit!: RateLimit;
-  /** Instances that share the limits while Redis is away. */
-  readonly replicas!: number;
-  /** Days that former states are kept. 0 keeps them for ever. */
-  readonly historyRetentionDays!: number;
-  /** Addresses and subnets of proxies that may report the client's address. */
-  readonly trustedProxies!: readonly string[];
-  /** Networks, other than the Internet, in which issuers may be that operators trust. */
-  readonly trustIssuerNetworks!: readonly string[];
-  readonly tokenAudience!: string;
-  readonly accessTokenTtlSeconds!: number;
-  /** Who runs operators' commands, for audit events. Null when it is not set. */
-  readonly operatorName!: string | null;
-  readonly signingKeysDir!: string;
-  readonly cursorKeysFile!: string;
-  readonly secretPepperFile!: string;
-  readonly auditKeyFile!: string;
-  /** Directory of the embedded Postgres, the generated keys and the demo's credentials. */
-  readonly localDir!: string;
-  readonly console!: ConsoleSettings;
-  readonly logLevel!: string;
-  readonly logFormat!: 'json' | 'pretty';
-  /** Base address of the trace collector. Null disables tracing. */
-  readonly tracesEndpoint!: string | null;
-}
+export class Settings extends (class {} as new () => Readonly<ReturnType<typeof valuesOf>>) {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -111,54 +51,74 @@ export function loadSettings(environment: Environment): Settings {
   faults.push(...faultsBetween(given));
   if (!parsed.success || faults.length > 0) throw new SettingsInvalid(faults);
 
-  const settings = parsed.data;
-  const baseUrl = (settings.BASE_URL ?? `http://127.0.0.1:${settings.PORT}`).replace(/\/+$/, '');
-  const localDir = resolve(settings.LOCAL_DIR);
-  const values: Settings = {
-    production: settings.NODE_ENV === 'production',
-    port: settings.PORT,
-    host: settings.HOST,
-    managementPort: settings.MANAGEMENT_PORT === 0 ? null : settings.MANAGEMENT_PORT,
-    managementHost: settings.MANAGEMENT_HOST,
-    baseUrl,
-    databaseUrl: settings.DATABASE_URL,
-    migrationDatabaseUrl: settings.MIGRATION_DATABASE_URL ?? null,
-    databasePoolSize: settings.DATABASE_POOL_SIZE,
-    databaseStandbyUrls: settings.DATABASE_REPLICA_URLS,
-    preparedStatements: settings.DATABASE_PREPARED_STATEMENTS === 'on',
-    redisUrl: settings.REDIS_URL ?? null,
-    idempotencyTtlSeconds: settings.IDEMPOTENCY_TTL_SECONDS,
-    rateLimits: { token: settings.RATE_LIMIT_TOKEN, read: settings.RATE_LIMIT_READ, write: settings.RATE_LIMIT_WRITE },
-    exportLimit: settings.RATE_LIMIT_EXPORT,
-    replicas: settings.REPLICAS,
-    historyRetentionDays: settings.HISTORY_RETENTION_DAYS,
-    trustedProxies: settings.TRUST_PROXY,
-    trustIssuerNetworks: settings.TRUST_ISSUER_NETWORKS,
-    tokenAudience: settings.TOKEN_AUDIENCE ?? baseUrl,
-    accessTokenTtlSeconds: settings.ACCESS_TOKEN_TTL_SECONDS,
-    operatorName: settings.OPERATOR_NAME ?? null,
-    signingKeysDir: settings.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),
-    cursorKeysFile: settings.CURSOR_KEYS_FILE ?? join(localDir, 'keys', 'cursor.json'),
-    secretPepperFile: settings.SECRET_PEPPER_FILE ?? join(localDir, 'keys', 'pepper'),
-    auditKeyFile: settings.AUDIT_KEY_FILE ?? join(localDir, 'keys', 'audit'),
-    localDir,
-    console: consoleSettings(settings),
-    logLevel: settings.LOG_LEVEL,
-    logFormat: settings.LOG_FORMAT,
-    tracesEndpoint: settings.OTEL_SDK_DISABLED ? null : (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null),
-  };
-  return Object.assign(new Settings(), values);
+  return Object.assign(new Settings(), valuesOf(parsed.data));
 }
 
-function consoleSettings(given: z.infer<typeof settingsSchema>): ConsoleSettings {
+function valuesOf(given: Given) {
+  const baseUrl = (given.BASE_URL ?? `http://127.0.0.1:${given.PORT}`).replace(/\/+$/, '');
+  const localDir = resolve(given.LOCAL_DIR);
+  return {
+    production: given.NODE_ENV === 'production',
+    port: given.PORT,
+    host: given.HOST,
+    /** Null when the management server is switched off. */
+    managementPort: given.MANAGEMENT_PORT === 0 ? null : given.MANAGEMENT_PORT,
+    managementHost: given.MANAGEMENT_HOST,
+    /** Without a trailing slash. Issuer of the tokens and base of the problem types. */
+    baseUrl,
+    databaseUrl: given.DATABASE_URL,
+    /** Null when only the API runs. The operators' commands need it. */
+    migrationDatabaseUrl: given.MIGRATION_DATABASE_URL ?? null,
+    /** Connections of one instance to the primary, and as many to each standby. */
+    databasePoolSize: given.DATABASE_POOL_SIZE,
+    /** Standbys for reads that need not see the latest commits. May be empty. */
+    databaseStandbyUrls: given.DATABASE_REPLICA_URLS,
+    /** False when a connection pooler in front of Postgres loses prepared statements. */
+    preparedStatements: given.DATABASE_PREPARED_STATEMENTS === 'on',
+    /** Null without Redis, which allows only one instance. */
+    redisUrl: given.REDIS_URL ?? null,
+    idempotencyTtlSeconds: given.IDEMPOTENCY_TTL_SECONDS,
+    rateLimits: { token: given.RATE_LIMIT_TOKEN, read: given.RATE_LIMIT_READ, write: given.RATE_LIMIT_WRITE },
+    /** Streams that one client may begin. */
+    exportLimit: given.RATE_LIMIT_EXPORT,
+    /** Instances that share the limits while Redis is away. */
+    replicas: given.REPLICAS,
+    /** Days that former states are kept. 0 keeps them for ever. */
+    historyRetentionDays: given.HISTORY_RETENTION_DAYS,
+    /** Addresses and subnets of proxies that may report the client's address. */
+    trustedProxies: given.TRUST_PROXY,
+    /** Networks, other than the Internet, in which issuers may be that operators trust. */
+    trustIssuerNetworks: given.TRUST_ISSUER_NETWORKS,
+    tokenAudience: given.TOKEN_AUDIENCE ?? baseUrl,
+    accessTokenTtlSeconds: given.ACCESS_TOKEN_TTL_SECONDS,
+    /** Who runs operators' commands, for audit events. Null when it is not set. */
+    operatorName: given.OPERATOR_NAME ?? null,
+    signingKeysDir: given.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),
+    cursorKeysFile: given.CURSOR_KEYS_FILE ?? join(localDir, 'keys', 'cursor.json'),
+    secretPepperFile: given.SECRET_PEPPER_FILE ?? join(localDir, 'keys', 'pepper'),
+    auditKeyFile: given.AUDIT_KEY_FILE ?? join(localDir, 'keys', 'audit'),
+    /** Directory of the embedded Postgres, the generated keys and the demo's credentials. */
+    localDir,
+    console: consoleValuesOf(given),
+    logLevel: given.LOG_LEVEL,
+    logFormat: given.LOG_FORMAT,
+    /** Base address of the trace collector. Null disables tracing. */
+    tracesEndpoint: given.OTEL_SDK_DISABLED ? null : (given.OTEL_EXPORTER_OTLP_ENDPOINT ?? null),
+  };
+}
+
+function consoleValuesOf(given: Given) {
   const [issuer, clientId] = [given.CONSOLE_OIDC_ISSUER, given.CONSOLE_OIDC_CLIENT_ID];
   const secretFile = given.CONSOLE_OIDC_SECRET_FILE;
   return {
     port: given.CONSOLE_PORT,
     host: given.CONSOLE_HOST,
+    /** Origin for browsers, without a trailing slash. */
     url: (given.CONSOLE_URL ?? `http://127.0.0.1:${given.CONSOLE_PORT}`).replace(/\/$/, ''),
     databaseUrl: given.CONSOLE_DATABASE_URL ?? null,
+    /** Null where people sign in by a link. */
     oidc: issuer && clientId && secretFile ? { issuer, clientId, secretFile } : null,
+    /** Null when the management server is switched off. */
     managementPort: given.CONSOLE_MANAGEMENT_PORT === 0 ? null : given.CONSOLE_MANAGEMENT_PORT,
     managementHost: given.CONSOLE_MANAGEMENT_HOST,
   };
