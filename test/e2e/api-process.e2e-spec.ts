@@ -151,8 +151,15 @@ describe('The API process', () => {
       await once(other, 'listening');
       const api = new ApiProcess(environment);
       expect(await api.exitCode()).toBe(1);
-      expect(api.errors).toBe(`127.0.0.1:${port} is taken by another process; set PORT to another port.\n`);
+      expect(api.errors).toBe(`127.0.0.1:${port} is taken; set PORT to another port.\n`);
       other.close();
+    });
+
+    it('names MANAGEMENT_PORT when it is the same as PORT', async () => {
+      const api = new ApiProcess({ ...environment, MANAGEMENT_PORT: String(port) });
+
+      expect(await api.exitCode()).toBe(1);
+      expect(api.errors).toBe(`127.0.0.1:${port} is taken; set MANAGEMENT_PORT to another port.\n`);
     });
 
     it.each(['HOST', 'MANAGEMENT_HOST'])('names %s when this machine does not have the address', async (setting) => {

@@ -186,9 +186,7 @@ describe('npm start', () => {
     try {
       const { exitCode, stderr } = await start().finished;
       expect(exitCode).toBe(1);
-      expect(stderr).toBe(
-        `127.0.0.1:${environment[setting]} is taken by another process; set ${setting} to another port.\n`,
-      );
+      expect(stderr).toBe(`127.0.0.1:${environment[setting]} is taken; set ${setting} to another port.\n`);
       expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
     } finally {
       other.close();

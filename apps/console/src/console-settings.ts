@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { Settings, SettingsInvalid, isSet, loadSettings } from '#libs/platform/config';
+import { Settings, SettingsInvalid, isSet, loadSettingsWithoutDatabase } from '#libs/platform/config';
 import { CHECKPOINT_KEYS, TOKEN_KEYS, listKeys } from '#libs/platform/keys';
 
 /**
@@ -12,8 +12,7 @@ export async function loadConsoleSettings(environment: NodeJS.ProcessEnv): Promi
   const faults = await consoleFaults(environment);
   let settings: Settings | null = null;
   try {
-    // A placeholder: the console connects as its own role only.
-    settings = loadSettings({ ...others, DATABASE_URL: 'postgres://none.invalid/none' });
+    settings = loadSettingsWithoutDatabase(others);
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
     faults.unshift(...error.faults);
@@ -26,10 +25,6 @@ export async function loadConsoleSettings(environment: NodeJS.ProcessEnv): Promi
 async function consoleFaults(environment: NodeJS.ProcessEnv): Promise<string[]> {
   const faults: string[] = [];
   if (!isSet(environment, 'CONSOLE_DATABASE_URL')) faults.push('CONSOLE_DATABASE_URL is required');
-  const { CONSOLE_PORT: port, CONSOLE_MANAGEMENT_PORT: managementPort } = environment;
-  if (Number(port || 3001) !== 0 && Number(port || 3001) === Number(managementPort || 9091)) {
-    faults.push('CONSOLE_MANAGEMENT_PORT must be another port than CONSOLE_PORT');
-  }
   if (environment['NODE_ENV'] === 'production') faults.push(...(await productionFaults(environment)));
   return faults;
 }

@@ -14,7 +14,7 @@ export async function reservePort(setting: string, host: string, port: number): 
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
-      throw new AddressUnavailable(`${host}:${port} is taken by another process; set ${setting} to another port.`);
+      throw new AddressUnavailable(`${host}:${port} is taken; set ${setting} to another port.`);
     }
     const otherSetting = code === 'EACCES' ? setting : setting.replace('PORT', 'HOST');
     throw new AddressUnavailable(

@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { postgresUrl, settingsSchema, standbyUrls } from './settings-schema';
+import { postgresUrl, standbyUrls } from './settings-schema';
 
 const roleOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).username : null);
 
@@ -18,7 +17,6 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
   if (url !== undefined && standbys.some((standby) => ![roleOf(url), null].includes(roleOf(standby)))) {
     faults.push('DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL');
   }
-  if (listenersMeet(given)) faults.push('MANAGEMENT_PORT must be another port than PORT');
   const oidc = OIDC_SETTINGS.filter((name) => given[name] !== undefined);
   if (oidc.length % OIDC_SETTINGS.length !== 0) faults.push(`${OIDC_SETTINGS.join(', ')} must be set together`);
   if (given['NODE_ENV'] !== 'production') return faults;
@@ -31,15 +29,4 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
     ...faults,
     ...missing.map((name) => `${name} is required when NODE_ENV=production: set its path, then run admin keys init`),
   ];
-}
-
-const listenerSettings = settingsSchema.pick({ PORT: true, HOST: true, MANAGEMENT_PORT: true, MANAGEMENT_HOST: true });
-
-/** Tells whether both listeners would bind the same port on overlapping addresses. Port 0 picks any free port. */
-function listenersMeet(given: Readonly<Record<string, string>>): boolean {
-  const { data } = listenerSettings.safeParse(given);
-  if (data === undefined || data.PORT === 0 || data.PORT !== data.MANAGEMENT_PORT) return false;
-  const hosts = [data.HOST, data.MANAGEMENT_HOST];
-  if (data.HOST === data.MANAGEMENT_HOST || hosts.includes('::')) return true;
-  return hosts.includes('0.0.0.0') && !hosts.some((host) => isIP(host) === 6);
 }

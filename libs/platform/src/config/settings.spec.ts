@@ -151,23 +151,6 @@ describe('Settings', () => {
     }
   });
 
-  it.each([
-    ['the same host', { PORT: '9090' }],
-    ['the same host', { PORT: '4000', MANAGEMENT_PORT: ' 4000', HOST: '10.0.0.1', MANAGEMENT_HOST: '10.0.0.1' }],
-    ['any address', { PORT: '9090', HOST: '0.0.0.0' }],
-    ['any address', { PORT: '9090', MANAGEMENT_HOST: '::' }],
-  ])('refuse one port for both listeners on %s, even when another setting is invalid', (_, ports) => {
-    const fault = 'MANAGEMENT_PORT must be another port than PORT';
-    expect(faultsOf({ DATABASE_URL, ...ports })).toEqual([fault]);
-    expect(faultsOf({ ...ports })).toEqual(['DATABASE_URL is required', fault]);
-  });
-
-  it.each<Record<string, string>>([
-    { PORT: '0', MANAGEMENT_PORT: '0' },
-    { PORT: '9090', HOST: '127.0.0.2' },
-    { PORT: '9090', HOST: '::1', MANAGEMENT_HOST: '0.0.0.0' },
-  ])('accept ports that do not collide: %j', (ports) => expect(faultsOf({ DATABASE_URL, ...ports })).toEqual([]));
-
   it('turn the management server off with port 0', () => {
     expect(loadSettings({ DATABASE_URL, MANAGEMENT_PORT: '0' }).managementPort).toBeNull();
   });

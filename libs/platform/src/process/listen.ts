@@ -8,7 +8,7 @@ export class CannotStart extends Error {}
 export function listen(server: Server, setting: string, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', ({ code }: NodeJS.ErrnoException) => {
-      const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${code ?? ''})`;
+      const why = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code ?? ''})`;
       const isPortAtFault = code === 'EADDRINUSE' || code === 'EACCES';
       const remedy = isPortAtFault
         ? `${setting} to another port`
