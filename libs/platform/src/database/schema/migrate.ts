@@ -30,37 +30,6 @@ export interface MigrationReport {
   readonly applied: readonly string[];
 }
 
-/** One role would have the rights of two. The owner of the tables could switch row-level security off. */
-export class RolesNotApart extends Error {
-  constructor(role: string, setting: string, other: string) {
-    const who = setting === 'DATABASE_URL' ? 'The API' : 'The console';
-    super(
-      `${setting} and ${other} both connect as "${role}". ` +
-        `${who} needs a role of its own that owns nothing: CREATE ROLE …, and name it in ${setting}.`,
-    );
-    this.name = 'RolesNotApart';
-  }
-}
-
-/** A role bypasses row-level security, may become the owner, or does not exist. */
-export class RuntimeRoleUnfit extends Error {
-  constructor(what: string) {
-    super(`${what} Create one with: CREATE ROLE … LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '…'`);
-    this.name = 'RuntimeRoleUnfit';
-  }
-}
-
-/** The database cannot hold every text that a client may send. Postgres offers the collations of look-ups in UTF-8 only. */
-export class DatabaseNotUtf8 extends Error {
-  constructor(encoding: string) {
-    super(
-      `The encoding of the database is ${encoding}. ` +
-        `Create one with: CREATE DATABASE … OWNER … ENCODING 'UTF8' TEMPLATE template0`,
-    );
-    this.name = 'DatabaseNotUtf8';
-  }
-}
-
 /**
  * Applies missing migrations and grants the runtime role, and the console's role if there is one, their privileges. Safe to run at any time, also concurrently.
  * Each migration is one transaction unless it sets `transaction = false`. It waits two seconds at most for a lock, so
@@ -104,11 +73,17 @@ export async function migrate(options: {
     const [{ owner, encoding }] = (await lock.query(
       `SELECT current_user AS owner, current_setting('server_encoding') AS encoding`,
     )) as [{ owner: string; encoding: string }];
-    if (encoding !== 'UTF8') throw new DatabaseNotUtf8(encoding);
+    // Clients may send any text. Postgres offers the collations of look-ups in UTF-8 only.
+    if (encoding !== 'UTF8') {
+      throw new Error(
+        `The encoding of the database is ${encoding}. ` +
+          `Create one with: CREATE DATABASE … OWNER … ENCODING 'UTF8' TEMPLATE template0`,
+      );
+    }
     for (const [place, role] of roles.entries()) {
       const others = [{ setting: 'MIGRATION_DATABASE_URL', name: owner }, ...roles.slice(0, place)];
       const same = others.find(({ name }) => name === role.name);
-      if (same) throw new RolesNotApart(role.name, role.setting, same.setting);
+      if (same) throw notApart(role, same.setting);
       await assertRoleFit(lock, role);
     }
     const before = await appliedMigrations(lock);
@@ -154,13 +129,27 @@ interface Role {
 
 const roleOf = (url: string): string => decodeURIComponent(new URL(url).username);
 
+/** One role would have the rights of two. The owner of the tables could switch row-level security off. */
+function notApart({ name, setting }: Role, other: string): Error {
+  const who = setting === 'DATABASE_URL' ? 'The API' : 'The console';
+  return new Error(
+    `${setting} and ${other} both connect as "${name}". ` +
+      `${who} needs a role of its own that owns nothing: CREATE ROLE …, and name it in ${setting}.`,
+  );
+}
+
+/** Refuses a role that bypasses row-level security, may become the owner, or does not exist. */
 async function assertRoleFit(connection: QueryRunner, { name, setting }: Role): Promise<void> {
   const [role] = (await connection.query(
     `SELECT ${BYPASSES_OR_IS_OWNER} AS powerful FROM pg_roles WHERE rolname = $1`,
     [name],
   )) as { powerful: boolean }[];
-  if (!role) throw new RuntimeRoleUnfit(`The role "${name}" of ${setting} does not exist.`);
-  if (role.powerful) throw new RuntimeRoleUnfit(`The role "${name}" of ${setting} ${IS_TOO_POWERFUL}.`);
+  if (role && !role.powerful) return;
+  const what = role ? IS_TOO_POWERFUL : 'does not exist';
+  throw new Error(
+    `The role "${name}" of ${setting} ${what}. ` +
+      `Create one with: CREATE ROLE … LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '…'`,
+  );
 }
 
 /** Grants exactly the listed privileges. Revokes privileges of earlier releases that are no longer needed. */

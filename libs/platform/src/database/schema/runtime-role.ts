@@ -10,14 +10,6 @@ export const BYPASSES_OR_IS_OWNER = `${BYPASSES_ROW_SECURITY} OR pg_has_role(pg_
 /** Says of a role that the above is true. */
 export const IS_TOO_POWERFUL = 'is a superuser, has BYPASSRLS, owns the tables or is a member of their owner';
 
-/** Row-level security does not restrict the role of DATABASE_URL. */
-export class RuntimeRoleTooPowerful extends Error {
-  constructor() {
-    super(`DATABASE_URL connects as a role that ${IS_TOO_POWERFUL}; it must be none of these.`);
-    this.name = 'RuntimeRoleTooPowerful';
-  }
-}
-
 /** Refuses a role that bypasses row-level security. Outside production it only warns. */
 export async function assertRuntimeRole(
   dataSource: DataSource,
@@ -28,7 +20,7 @@ export async function assertRuntimeRole(
     `SELECT ${BYPASSES_ROW_SECURITY} AS powerful FROM pg_roles WHERE rolname = current_user`,
   );
   if (!role?.powerful) return;
-  const refusal = new RuntimeRoleTooPowerful();
-  if (production) throw refusal;
-  warn(refusal.message);
+  const refusal = `DATABASE_URL connects as a role that ${IS_TOO_POWERFUL}; it must be none of these.`;
+  if (production) throw new Error(refusal);
+  warn(refusal);
 }
