@@ -15,15 +15,13 @@ export class UnsentBytes {
   private total = 0;
   private readonly ofClients = new Map<string, number>();
 
-  constructor(private readonly patienceMs = PATIENCE_MS) {}
-
   /**
    * Counts a whole body like {@link hold}. Closes the connection when its client reads too slowly: clients that read a byte
    * now and then would hold all bytes for good.
    */
   holdWhole(response: Response, bytes: number): void {
     if (!this.hold(response, bytes)) return;
-    const timer = setTimeout(() => response.destroy(), this.patienceMs + bytes / SLOWEST_READER);
+    const timer = setTimeout(() => response.destroy(), PATIENCE_MS + bytes / SLOWEST_READER);
     response.once('close', () => clearTimeout(timer));
   }
 
