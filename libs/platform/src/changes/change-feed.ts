@@ -11,7 +11,15 @@ import {
 } from '#libs/kernel';
 import { Database } from '../database/database';
 import { RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
-import { CursorExpired, END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
+import {
+  CursorExpired,
+  END_OF_SET,
+  EVERY_KIND,
+  LARGEST,
+  type FeedPosition,
+  readPosition,
+  writePosition,
+} from './feed-position';
 import { originOf } from './ticket';
 import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';
 
@@ -137,10 +145,7 @@ export class ChangeFeed {
 
 /** The page ends with the row that reaches this size in Postgres' text form, which is about as long as JSON. */
 const MAX_PAGE_BYTES = 2_000_000;
-/** Behind every set there can be. */
-const LARGEST = '9223372036854775807';
 const START = { sequence: '0', kind: '0', id: '0' };
-const EVERY_KIND = [0, 32_766] as const;
 
 type FeedColumn = (typeof FEED_COLUMNS)[number];
 const PLACES = Object.fromEntries(FEED_COLUMNS.map((name, place) => [name, place])) as Record<FeedColumn, number>;

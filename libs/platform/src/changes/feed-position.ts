@@ -17,6 +17,10 @@ export interface FeedPosition {
   readonly since?: Date;
 }
 
+/** The largest bigint of Postgres: behind every set and every version. */
+export const LARGEST = '9223372036854775807';
+/** The first and the last kind of items that a change set names. */
+export const EVERY_KIND = [0, 32_766] as const;
 /** Behind every row of a set. */
 export const END_OF_SET = { kind: '32767', id: '0' } as const;
 

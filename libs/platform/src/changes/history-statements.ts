@@ -1,4 +1,5 @@
 import { type Statement, type TextRow, prepared } from '../database/pipelined-statements';
+import { LARGEST } from './feed-position';
 
 /** The relations with the states of one kind of items: the present ones, and the former ones that changes ended. */
 interface HistoryRows {
@@ -13,8 +14,6 @@ type Columns = readonly string[];
 
 /** Rows of assets that a page of a stream looks at. Few of them may be what it is for. */
 const WINDOW = 4_000;
-
-const LARGEST = '9223372036854775807';
 
 const milliseconds = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::bigint`;
 

@@ -22,6 +22,7 @@ import {
   type ItemStatement,
   MOMENT_COLUMNS,
 } from './history-statements';
+import { EVERY_KIND } from './feed-position';
 import { originOf } from './ticket';
 
 /** An item with the one member of which no former values are kept. */
@@ -150,7 +151,6 @@ export class History {
   }
 }
 
-const EVERY_KIND = [0, 32_766] as const;
 /** Between two looks at the clock of Postgres. */
 const LONGEST_WAIT_MS = 100;
 

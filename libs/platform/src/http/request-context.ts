@@ -80,10 +80,12 @@ const isAccepted = (sent: string): boolean => REQUEST_ID.test(sent) && redacted(
 /** Scheme and authority of a target in the absolute form (RFC 9112, 3.2.2). They may contain credentials. */
 const BEFORE_PATH = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-function pathOf(target: string): string {
+/** Splits a request target into its path and its query, which is empty or begins with "?". */
+export function partsOf(target: string): { readonly path: string; readonly query: string } {
   const local = target.replace(BEFORE_PATH, '');
-  const query = local.indexOf('?');
-  return (query === -1 ? local : local.slice(0, query)) || '/';
+  const mark = local.indexOf('?');
+  const [path, query] = mark === -1 ? [local, ''] : [local.slice(0, mark), local.slice(mark)];
+  return { path: path || '/', query };
 }
 
 /** First step of every request: assigns the request id, which every response carries as `X-Request-Id`. */
@@ -93,7 +95,7 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
   const context: RequestContext = {
     requestId,
     startedAt: process.hrtime.bigint(),
-    instance: pathOf(request.url ?? '/'),
+    instance: partsOf(request.url ?? '/').path,
     caller: null,
     write: null,
     problemCode: null,

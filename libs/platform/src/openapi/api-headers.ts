@@ -1,4 +1,5 @@
 import type { ErrorCode } from '#libs/kernel';
+import { RETRIED_AT_ONCE } from '../problems/problem';
 
 interface DescribedHeader {
   readonly description: string;
@@ -111,7 +112,7 @@ export const chargedHeaders = (presence: Presence): ResponseHeaders => ({
 });
 
 /** Codes whose responses say when to retry. */
-const RETRIED: readonly ErrorCode[] = ['rate_limited', 'service_unavailable', 'idempotency_in_progress'];
+const RETRIED: readonly ErrorCode[] = ['rate_limited', ...RETRIED_AT_ONCE];
 
 /** `Retry-After`, if any of the codes of this status carries it. */
 export function retryHeader(codes: readonly ErrorCode[]): ResponseHeaders {

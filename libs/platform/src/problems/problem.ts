@@ -15,6 +15,8 @@ export interface Problem {
 }
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+/** Conditions that pass without the client's doing. Their responses say when to retry. */
+export const RETRIED_AT_ONCE: readonly ErrorCode[] = ['service_unavailable', 'idempotency_in_progress'];
 /** The request id of every example. */
 const EXAMPLE_REQUEST_ID = '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10';
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '#libs/kernel';
+import { partsOf } from '../request-context';
 
 /** A name, an IPv4 address or a bracketed IPv6 address, with an optional port (RFC 3986, 3.2.2). May be empty. */
 const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*|\[[\da-fv.:]+\])(?::\d*)?$/i;
 /** Each header costs time, however short it is. */
 export const MAX_HEADERS = 200;
-const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /**
  * Makes a request target safe to route. Accepts the absolute form (RFC 9112, 3.2.2). Takes a path with invalid
@@ -27,10 +27,8 @@ export function acceptTarget(request: IncomingMessage): void {
   if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
     throw refused('Transfer-Encoding', 'format', 'HTTP/1.0 has no Transfer-Encoding.');
   }
-  const target = (request.url ?? '/').replace(ABSOLUTE_FORM, '');
-  const query = target.indexOf('?');
-  const path = query === -1 ? target : target.slice(0, query);
-  request.url = (decodes(path) ? path : path.replaceAll('%', '%25')) + (query === -1 ? '' : target.slice(query));
+  const { path, query } = partsOf(request.url ?? '/');
+  request.url = (decodes(path) ? path : path.replaceAll('%', '%25')) + query;
   if (!request.url.startsWith('/')) request.url = `/${request.url}`;
 }
 

@@ -1,11 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { DomainError, type ErrorCode } from '#libs/kernel';
+import { DomainError } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../../config/settings';
-import { PROBLEM_MEDIA_TYPE, type Problem, toDomainError, toProblem } from '../../problems/problem';
-
-/** Conditions that pass without the client's doing. */
-const RETRIED_AT_ONCE = new Set<ErrorCode>(['service_unavailable', 'idempotency_in_progress']);
+import { PROBLEM_MEDIA_TYPE, type Problem, RETRIED_AT_ONCE, toDomainError, toProblem } from '../../problems/problem';
 
 /** The only place that turns errors into responses. */
 @Catch()
@@ -45,7 +42,7 @@ export class ProblemFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (RETRIED_AT_ONCE.has(problem.code)) response.setHeader('Retry-After', '1');
+    if (RETRIED_AT_ONCE.includes(problem.code)) response.setHeader('Retry-After', '1');
     const { body, mediaType } = extend(problem);
     const bytes = Buffer.from(JSON.stringify(body));
     response.statusCode = problem.status;
