@@ -4,6 +4,5 @@ export { CHECKPOINT_KEYS, CURSOR_KEYS, KEY_KINDS, type KeyKind, TOKEN_KEYS } fro
 export { KeyRereading } from './key-rereading';
 export { type DatedKey, type KeyUse, LastKey, keyInUse, newestFirst, usedFrom } from './key-rotation';
 export { assertKeysReadable, makeMissingKeys } from './missing-keys';
-export { PemKeys } from './pem-keys';
-export { PublicKeys } from './public-keys';
+export { PemKeys, PublicKeys } from './pem-keys';
 export { type SecretFile, readSecret } from './secret-files';

@@ -3,7 +3,18 @@ import type { Clock } from '#libs/kernel';
 import type { KeyPair, PemKeyKind } from './key-kinds';
 import type { KeyReading } from './key-rereading';
 import { LoadedKeys } from './loaded-keys';
-import type { KeySet } from './public-keys';
+
+/** A JSON Web Key Set (RFC 7517, section 5). */
+export interface KeySet {
+  readonly keys: readonly PublicKey[];
+}
+
+export interface PublicKey {
+  readonly kty: string;
+  readonly kid: string;
+  readonly use: string;
+  readonly alg: string;
+}
 
 /** Pairs of keys, which sign and verify. */
 export class PemKeys extends LoadedKeys<KeyPair> {
@@ -38,5 +49,14 @@ export class PemKeys extends LoadedKeys<KeyPair> {
     const reading = await super.reread();
     this.published = null;
     return reading;
+  }
+}
+
+/** The content of `/jwks.json`: public keys of every kind, newest first within each. */
+export class PublicKeys {
+  constructor(private readonly sources: readonly { readonly jwks: KeySet }[]) {}
+
+  get jwks(): KeySet {
+    return { keys: this.sources.flatMap(({ jwks }) => jwks.keys) };
   }
 }

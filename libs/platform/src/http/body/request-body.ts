@@ -1,7 +1,9 @@
+import { type ParsedUrlQuery, parse } from 'node:querystring';
 import type { Request, Response } from 'express';
 import { DomainError } from '#libs/kernel';
 import { BodyRefused } from '../server/incoming-body';
 
+export const FORM_MEDIA_TYPE = 'application/x-www-form-urlencoded';
 const MAX_BODY_BYTES = 262_144;
 /** Time for the whole body to arrive. Shorter than the time for a whole request. */
 const BODY_MS = 10_000;
@@ -46,6 +48,15 @@ export async function readBody<MediaType extends string>(
   } catch (error) {
     throw error instanceof BodyRefused ? REFUSALS[error.reason](maxBytes) : error;
   }
+}
+
+/**
+ * Reads a form. A repeated parameter becomes an array.
+ * @throws `unsupported_media_type`, `payload_too_large`, and `validation_failed` for a form that does not arrive whole
+ */
+export async function readForm(request: Request, response: Response, maxBytes: number): Promise<ParsedUrlQuery> {
+  const { bytes } = await readBody(request, response, [FORM_MEDIA_TYPE], maxBytes);
+  return parse(bytes.toString('utf8'), '&', '=', { maxKeys: 0 });
 }
 
 const tooLarge = (maxBytes: number): DomainError =>
