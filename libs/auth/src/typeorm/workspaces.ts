@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
-import { Database, WorkspaceRows } from '#libs/platform/database';
+import { Database } from '#libs/platform/database';
 import type { Workspace } from '../domain/workspace';
 import { WorkspaceRow } from './workspace.row';
+import { WorkspaceRows } from './workspace-rows';
 
 /** Works through the policy that lets the owner of the tables see every workspace; the runtime role sees none this way. */
 const ALL = { outsideTenants: true } as const;

@@ -10,4 +10,3 @@ export { BYPASSES_OR_IS_OWNER, IS_TOO_POWERFUL, assertRuntimeRole } from './sche
 export { type SchemaPart } from './schema/schema-part';
 export { tenantPolicy } from './schema/tenant-policy';
 export { GATE_IS_OPEN } from './unit-of-work';
-export { WorkspaceRows } from './workspace-rows';

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
+import type { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
-import type { Database } from './database';
 
 const BATCH = 1_000;
 
