@@ -4,20 +4,7 @@ import { didYouMean } from './did-you-mean';
 import { type Dto, isReadOnly, knownTo } from './dto-metadata.decorator';
 import { ENTRIES } from './member';
 
-/** Fault codes of class-validator's own checks. Any other is a `format`. Ours are named after their code. */
-const STOCK_CODES: Readonly<Record<string, string>> = {
-  isIn: 'choice',
-  isEnum: 'choice',
-  isDefined: 'required',
-  isNotEmpty: 'required',
-  minLength: 'length',
-  maxLength: 'length',
-  isLength: 'length',
-  arrayMinSize: 'length',
-  arrayMaxSize: 'length',
-  min: 'range',
-  max: 'range',
-};
+/** Our checks are named after their codes. Those of class-validator are a `format`. */
 const OWN_CODES = ['required', 'format', 'length', 'choice', 'readonly'];
 
 interface Found {
@@ -58,7 +45,7 @@ function faultOf({ property, target, value, constraints, contexts }: ValidationE
     const hint = didYouMean(property, dto ? knownTo(dto) : []);
     return { code: 'unknown', what: `is not a member of this request.${hint}`, entries: null };
   }
-  const code = OWN_CODES.includes(name) ? name : (STOCK_CODES[name] ?? 'format');
+  const code = OWN_CODES.includes(name) ? name : 'format';
   const what = message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;
   const { atFault } = (contexts?.[ENTRIES] ?? {}) as { atFault?: (value: unknown) => number[] };
   return { code, what: `${what}.`, entries: name === ENTRIES && atFault ? atFault(value) : null };
