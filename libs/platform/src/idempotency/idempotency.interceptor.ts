@@ -10,10 +10,8 @@ import { type Observable, lastValueFrom, of } from 'rxjs';
 import { JSON_RESPONSE, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/body/json-body';
 import { readBody } from '../http/body/request-body';
 import { millisecondsSince } from '../http/request-context';
-import { fingerprintOf } from './fingerprint';
 import { Idempotency } from './idempotency';
-import { idempotencyKeyHash } from './idempotency-key';
-import type { IdempotentResponse } from './idempotent-response';
+import { type IdempotentResponse, fingerprintOf, idempotencyKeyHash } from './idempotent-request';
 
 /**
  * Makes a write under /v1 happen at most once per Idempotency-Key (specification, Idempotency rules). Runs after the

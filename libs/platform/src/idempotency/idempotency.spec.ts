@@ -1,9 +1,8 @@
 import { applicationId, workspaceId } from '#libs/kernel';
 import type { Database } from '../database/database';
 import { Idempotency } from './idempotency';
-import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
-import type { IdempotencyRecords } from './records/idempotency-records';
-import { KeyTaken } from './key-claim';
+import { IdempotencyConflict, IdempotencyInProgress } from './idempotent-request';
+import { type IdempotencyRecords, KeyTaken } from './records/idempotency-records';
 import type { KeyLease } from './key-lease';
 
 const REQUEST = {

@@ -3,10 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { KeyQueue } from './key-queue';
 import { Tally } from '../observability/tally';
 import { Database } from '../database/database';
-import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
-import { IdempotencyRecords } from './records/idempotency-records';
-import type { IdempotentResponse, IdempotentRequest } from './idempotent-response';
-import { KeyClaim, KeyTaken } from './key-claim';
+import {
+  IdempotencyConflict,
+  IdempotencyInProgress,
+  type IdempotentRequest,
+  type IdempotentResponse,
+} from './idempotent-request';
+import { IdempotencyRecords, KeyClaim, KeyTaken } from './records/idempotency-records';
 import { KeyLease } from './key-lease';
 
 /** Maximum wait for a concurrent request with the same key (decisions, section 4). */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { RedisClient } from '../redis/redis-client';
-import type { IdempotentRequest } from './idempotent-response';
+import type { IdempotentRequest } from './idempotent-request';
 
 /** Long enough to poll several times; short, because the lease of a crashed instance must expire soon. */
 const LEASE_MS = 3_000;

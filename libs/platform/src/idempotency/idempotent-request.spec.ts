@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fingerprintOf } from './fingerprint';
+import { fingerprintOf } from './idempotent-request';
 
 const JSON_TYPE = 'application/json';
 const of = (value: unknown, path = '/v1/inventory/assets/1', method = 'PATCH') =>
