@@ -105,23 +105,27 @@ describe('A ready map', () => {
     expect(await recordOf('gcp-assets', id, 'gcp-assets.ndjson')).toMatchObject({ createdAt });
   });
 
+  const MADE = '2026-01-02T03:04:05Z';
   const CHROME = { email: 'ada.private@example.net', source: 'google_chrome_profiles' };
   it.each<[string, object, object]>([
     ['fleet-hosts', { device_mapping: [CHROME, { email: ADA, source: 'mdm_idp_accounts' }] }, { ownerEmail: ADA }],
     ['fleet-hosts', { device_mapping: [CHROME] }, { ownerEmail: CHROME.email }],
     ['fleet-hosts', { end_users: [{ idp_username: ADA }], device_mapping: [CHROME] }, { ownerEmail: ADA }],
     ['fleet-hosts', { end_users: [{ idp_username: 'ada' }], device_mapping: [CHROME] }, { ownerEmail: CHROME.email }],
+    ['jamf-computers', { userAndLocation: { username: ADA, email: '' } }, { ownerEmail: ADA }],
+    ['snipe-it', { assigned_to: { type: 'user', username: ADA, email: null } }, { ownerEmail: ADA }],
+    ['snipe-it', { category: { name: 'Chromebooks' } }, { categoryKey: 'COMPUTER' }],
+    ['google-chrome-os', { annotatedUser: `Ada Okafor <${ADA}>` }, { ownerEmail: ADA }],
+    ['azure-resource-graph', { properties: { timeCreated: MADE } }, { createdAt: '2026-01-02T03:04:05.000Z' }],
+    ['azure-resource-graph', { createdTime: MADE }, { createdAt: '2026-01-02T03:04:05.000Z' }],
+    ['aws-config', { availibilityZone: 'us-west-2b' }, { region: 'us-west-2' }],
     ['azure-resource-graph', { id: '/Subscriptions/0D01/resourceGroups/web' }, { accountId: '0D01' }],
     ['azure-resource-graph', { type: 'Microsoft.DBforMySQL/servers' }, { type: 'CLOUD_RELATIONAL_DATABASE' }],
     ['aws-config', { availabilityZone: 'us-west-2b' }, { region: 'us-west-2' }],
     ['aws-config', { availabilityZone: 'Not Applicable', awsRegion: 'eu-west-1' }, { region: 'eu-west-1' }],
     ['gcp-assets', { assetType: 'storage.googleapis.com/Bucket' }, { type: 'CLOUD_STORAGE_BUCKET' }],
     ['gcp-assets', { project: 'projects/42', location: 'europe-west1-b' }, { accountId: '42', region: 'europe-west1' }],
-    [
-      'gcp-assets',
-      { createTime: '2026-01-02T03:04:05Z', labels: { env: 'prod' } },
-      { createdAt: '2026-01-02T03:04:05.000Z' },
-    ],
+    ['gcp-assets', { createTime: MADE, labels: { env: 'prod' } }, { createdAt: '2026-01-02T03:04:05.000Z' }],
     ['gcp-assets', { labels: { env: 'prod' } }, { tags: [{ key: 'env', value: 'prod' }] }],
     [
       'gcp-assets',
@@ -129,8 +133,21 @@ describe('A ready map', () => {
       { accountId: '42', region: 'us-east1' },
     ],
   ])('%s reads of %j: %j', async (name, members, record) => {
-    const ids = { id: '7', name: '//x/7', arn: 'arn:aws:ec2:us-west-2:1:volume/7', resourceId: '7' };
+    const ids = { id: '7', deviceId: '7', name: '//x/7', arn: 'arn:aws:ec2:us-west-2:1:volume/7', resourceId: '7' };
     expect(await new MapLibrary().load(name).mapped({ ...ids, ...members })).toMatchObject({ value: record });
+  });
+
+  it.each<[string, object, string]>([
+    ['okta-users', { profile: { login: 'acme-ada' } }, 'email'],
+    ['jamf-computers', { userAndLocation: { username: 'ada', email: null } }, 'ownerEmail'],
+    ['snipe-it', { assigned_to: { type: 'user', username: 'ada', email: null } }, 'ownerEmail'],
+    ['google-chrome-os', { annotatedUser: 'help desk' }, 'ownerEmail'],
+    ['azure-resource-graph', { properties: { creationDate: 'Fri, 02 Jan 2026 03:04:05 GMT' } }, 'createdAt'],
+  ])('%s does not know by %j: %s', async (name, members, unknown) => {
+    const mapped = await new MapLibrary().load(name).mapped({ id: '7', deviceId: '7', name: '7', ...members });
+
+    expect(mapped).toHaveProperty('value.name');
+    expect(mapped).not.toHaveProperty(`value.${unknown}`);
   });
 
   it.each<[string, object, boolean]>([
