@@ -55,7 +55,8 @@ describe('The Kubernetes manifests', () => {
 });
 
 describe('The operators’ jobs', () => {
-  const jobs = under('operators/').map(([, manifest]) => manifest);
+  const manifests = under('operators/').map(([, manifest]) => manifest);
+  const jobs = manifests.filter((one) => text(one, 'kind').endsWith('Job'));
   const pods = [
     ...jobs.flatMap((job) => at(job, 'spec.template')),
     ...jobs.flatMap((job) => at(job, 'spec.jobTemplate.spec.template')),
@@ -72,6 +73,18 @@ describe('The operators’ jobs', () => {
       const issuer = at(pod, 'spec.containers.*.name')[0] === 'admin' ? OIDC_SETTINGS : [];
       expect(at(pod, 'spec.containers.*.env.*.name')).toEqual(['MIGRATION_DATABASE_URL_FILE', ...issuer]);
     }
+  });
+
+  it('keep archives of the audit on a volume that outlives the pod', () => {
+    const [pod] = pods.filter((one) => at(one, 'spec.containers.*.name')[0] === 'admin');
+    const [claim] = manifests.filter((one) => text(one, 'kind') === 'PersistentVolumeClaim');
+    const [volume] = at(pod, 'spec.volumes.*').filter((one) => at(one, 'persistentVolumeClaim').length > 0);
+    const [mount] = at(pod, 'spec.containers.*.volumeMounts.*').filter(
+      (one) => text(one as Tree, 'name') === text(volume as Tree, 'name'),
+    );
+
+    expect(at(volume, 'persistentVolumeClaim.claimName')).toEqual(at(claim, 'metadata.name'));
+    expect(mount).toEqual({ name: 'archive', mountPath: '/archive' });
   });
 
   it('reach Postgres, Redis and issuers by the network policy, and nothing reaches them', () => {
