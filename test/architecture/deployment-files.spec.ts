@@ -190,6 +190,13 @@ describe('compose.yaml', () => {
     expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
   });
 
+  it('migrates a volume of release 1.0.0, which lacks the role of the console and has a file of cursor keys', () => {
+    expect(at(compose, 'services.migrate.environment.CONSOLE_DATABASE_URL')).toEqual([
+      expect.stringMatching(/^\$\{CONSOLE_OIDC_ISSUER:\+postgres:.*\}$/),
+    ]);
+    expect(environmentOf(textOf('docker/settings.env'))).toHaveProperty('CURSOR_KEYS_FILE', '/keys/cursor.json');
+  });
+
   it('gives the console valid settings, no owner, no password of the API and no key that signs', async () => {
     const [service] = at(compose, 'services.console');
     const given = at(service, 'environment')[0] as Record<string, string>;
