@@ -129,7 +129,7 @@ class Api:
                 elif line["type"] in ("checkpoint", "end"):
                     yield from pending
                     pending, cuts = [], 0
-                    query["pageCursor"] = line.get("pageCursor")
+                    query.update(pageCursor=line.get("pageCursor"), since=None)
                 if line["type"] == "end":
                     if cursor_file and feed_cursor:
                         _write(cursor_file, feed_cursor)

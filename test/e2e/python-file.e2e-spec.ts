@@ -140,6 +140,32 @@ for _ in range(4):
     expect(await said(page('follow.py'))).toEqual([`REMOVED ${id} None`]);
   });
 
+  it('resumes a stream with since, which the checkpoint keeps', async () => {
+    const asked: string[] = [];
+    const api = createServer((request, response) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
+      if (request.method === 'POST') return void response.end('{"access_token":"t","expires_in":60}');
+      asked.push(searchParams.toString());
+      const event = (sequence: number) => `{"type":"event","event":{"sequence":${sequence}}}\n`;
+      // The first response ends without its last line.
+      if (asked.length > 1) response.end(`${event(2)}{"type":"end","count":2}\n`);
+      else response.end(`${event(1)}{"type":"checkpoint","pageCursor":"c","count":1}\n${event(2)}`);
+    });
+    api.listen(0, '127.0.0.1');
+    await once(api, 'listening');
+    environment['BASE_URL'] = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+
+    const events = await said(`
+from compliance_api import Api
+for event in Api().stream("/v1/audit-events", since="2026-01-01T00:00:00Z"):
+    print(event["sequence"])`);
+
+    expect(events).toEqual(['1', '2']);
+    // The API refuses since beside a cursor.
+    expect(asked).toEqual(['since=2026-01-01T00%3A00%3A00Z', 'pageCursor=c']);
+    api.close();
+  });
+
   it('gives a page of changes again to a loop that failed', async () => {
     const failing = page('follow.py').replace('    for change', '    raise SystemExit(7)\n    for change');
     expect((await run(failing)).status).toBe(7);
