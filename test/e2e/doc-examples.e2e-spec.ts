@@ -3,7 +3,7 @@
  * @needs python3
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -217,6 +217,18 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     await run('audit');
 
     expect(read()).toEqual([first, second]);
+  });
+
+  it('fail when they cannot read what they stored, and do not begin again', async () => {
+    const own = mkdtempSync(join(tmpdir(), 'compliance-examples-'));
+    const stored = { mirror: language === 'sh' ? 'cursor' : 'mirror.json', audit: 'audit.cursor' };
+    for (const [name, file] of Object.entries(stored)) {
+      mkdirSync(join(own, file));
+      const failure = { code: expect.any(Number) as number };
+      await expect(runExample(language, name, own, environment)).rejects.toMatchObject(failure);
+    }
+    expect(readdirSync(own)).not.toEqual(expect.arrayContaining([expect.stringMatching(/ndjson$|new$/)]));
+    rmSync(own, { recursive: true });
   });
 
   it('fail when a page is refused or its response is lost', async () => {
