@@ -224,6 +224,16 @@ describe('Swagger UI', () => {
     }
   });
 
+  it('says so when it cannot load the contract', async () => {
+    const page = await browser.newPage();
+    await page.route('**/docs/explorer.json', (route) => route.fulfill({ status: 503 }));
+
+    await page.goto(`${app.origin}/docs`);
+
+    await page.getByText('The contract could not be loaded.').waitFor({ timeout: 20_000 });
+    await page.close();
+  });
+
   it('works under another host name of the machine, and on a phone', async () => {
     const phone = await Explorer.open(browser, `http://localhost:${app.port}`, '#/Inventory/listAssets', 390);
     await phone.keepScreenshot('8-phone');

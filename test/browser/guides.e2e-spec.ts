@@ -104,6 +104,19 @@ describe('The guides in a browser', () => {
     expect(await page.locator('.code:visible', { hasText: 'curl -sS' }).count()).toBe(0);
   });
 
+  it('show languages and copy buttons in a browser that blocks storage', async () => {
+    const page = await open('/docs/guides');
+    await page.addInitScript(`Object.defineProperty(window, 'localStorage', {
+      get: () => { throw new DOMException('blocked', 'SecurityError'); },
+    })`);
+    await page.goto(`${app.origin}/docs/guides/pagination`);
+
+    await page.getByRole('button', { name: 'Python' }).first().click();
+
+    const example = page.locator('.code:visible', { hasText: 'def page(query)' });
+    expect(await example.getByRole('button', { name: 'Copy' }).count()).toBe(1);
+  });
+
   it('say on a phone which tables and examples scroll, and scroll them by keyboard', async () => {
     const page = await open('/docs/guides/errors', 400);
     const table = page.getByRole('region', { name: 'Table in “Codes”' });

@@ -95,5 +95,6 @@ function startExplorer(document) {
 
 followColours();
 makeAccessible();
-const response = await fetch(`${root}/docs/explorer.json`);
-startExplorer(await response.json());
+const response = await fetch(`${root}/docs/explorer.json`).catch(() => null);
+if (response?.ok) startExplorer(await response.json());
+else document.getElementById('explorer').append('The contract could not be loaded. Reload the page.');

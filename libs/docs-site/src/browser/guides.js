@@ -44,6 +44,15 @@
     return groups.filter((group) => group.length > 1);
   };
 
+  /** A browser may block storage. The page then forgets the language. */
+  const stored = (use) => {
+    try {
+      return use(localStorage);
+    } catch {
+      return null;
+    }
+  };
+
   const addLanguages = (groups) => {
     const show = (language) => {
       for (const group of groups) {
@@ -58,7 +67,7 @@
         for (const { dataset } of group) {
           const { language = '' } = dataset;
           const choice = button(language, () => {
-            localStorage.setItem(LANGUAGE, language);
+            stored((storage) => storage.setItem(LANGUAGE, language));
             show(language);
             group
               .find((other) => !other.hidden)
@@ -72,7 +81,7 @@
       }
       group.forEach((example, place) => (example.hidden = place > 0));
     }
-    const chosen = localStorage.getItem(LANGUAGE);
+    const chosen = stored((storage) => storage.getItem(LANGUAGE));
     if (chosen) show(chosen);
   };
 
