@@ -105,6 +105,12 @@ describe('A ready map', () => {
     expect(await recordOf('gcp-assets', id, 'gcp-assets.ndjson')).toMatchObject({ createdAt });
   });
 
+  const PASCAL = {
+    ...{ id: undefined, name: undefined, Id: '0A01', DisplayName: 'Ada', Mail: ADA, AccountEnabled: true },
+    ...{ DeviceName: 'ADA-X1', SerialNumber: 'PF3XA201', OperatingSystem: 'Windows', OSVersion: '10.0.26100' },
+    ...{ CreatedDateTime: '2026-01-02T03:04:05Z', LastSyncDateTime: '2026-11-20T05:11:09Z', IsEncrypted: false },
+    ...{ ManagementAgent: 'mdm', EmailAddress: '', UserPrincipalName: ADA },
+  };
   const MADE = '2026-01-02T03:04:05Z';
   const CHROME = { email: 'ada.private@example.net', source: 'google_chrome_profiles' };
   it.each<[string, object, object]>([
@@ -112,6 +118,19 @@ describe('A ready map', () => {
     ['fleet-hosts', { device_mapping: [CHROME] }, { ownerEmail: CHROME.email }],
     ['fleet-hosts', { end_users: [{ idp_username: ADA }], device_mapping: [CHROME] }, { ownerEmail: ADA }],
     ['fleet-hosts', { end_users: [{ idp_username: 'ada' }], device_mapping: [CHROME] }, { ownerEmail: CHROME.email }],
+    [
+      'entra-users',
+      { id: null, objectId: '0B01', mail: '', userPrincipalName: ADA },
+      { externalId: '0B01', email: ADA },
+    ],
+    ['entra-users', PASCAL, { externalId: '0A01', name: 'Ada', email: ADA, createdAt: '2026-01-02T03:04:05.000Z' }],
+    [
+      'intune-devices',
+      PASCAL,
+      { externalId: '0A01', name: 'ADA-X1', serialNumber: 'PF3XA201', osVersion: '10.0.26100' },
+    ],
+    ['intune-devices', PASCAL, { managed: true, ownerEmail: ADA, compliance: { diskEncryptionEnabled: false } }],
+    ['google-users', { name: null, 'name.fullName': 'Ada Okafor' }, { name: 'Ada Okafor' }],
     ['jamf-computers', { userAndLocation: { username: ADA, email: '' } }, { ownerEmail: ADA }],
     ['snipe-it', { assigned_to: { type: 'user', username: ADA, email: null } }, { ownerEmail: ADA }],
     ['snipe-it', { category: { name: 'Chromebooks' } }, { categoryKey: 'COMPUTER' }],
@@ -154,6 +173,8 @@ describe('A ready map', () => {
     ['entra-users', { userPrincipalName: 'ada_example.com#EXT#@acme.example' }, true],
     ['entra-users', { userPrincipalName: 'ada_example.com#EXT#@acme.example', userType: 'Member' }, false],
     ['entra-users', { accountEnabled: 'False' }, true],
+    ['entra-users', { AccountEnabled: false }, true],
+    ['entra-users', { UserType: 'Guest' }, true],
     ['entra-users', { accountEnabled: 'True' }, false],
     ['google-users', { suspended: 'True' }, true],
     ['google-users', { archived: 'false', suspended: '' }, false],
