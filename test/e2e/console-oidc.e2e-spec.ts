@@ -138,6 +138,21 @@ describe('Sign-in by OpenID Connect', () => {
     expect((await signIn('oid-2|entra@example.com|true')).last.status).toBe(403);
   });
 
+  it('adds a closed person again under another address, by the subject', async () => {
+    await add('typo@example.com', ours.slug, 'viewer', '--subject', 'oid-late');
+    await expect(add('right@example.com', ours.slug, 'viewer', '--subject', 'oid-late')).rejects.toThrow(
+      'there already',
+    );
+    await console.database.admin.query(
+      `UPDATE person SET added_at = added_at - interval '15 days' WHERE email = 'typo@example.com'`,
+    );
+
+    const again = await add('right@example.com', ours.slug, 'viewer', '--subject', 'oid-late');
+
+    expect(again).toMatchObject({ email: 'right@example.com', state: 'open' });
+    expect((await signIn('oid-late')).last.status).toBe(303);
+  });
+
   it('adds nobody by a subject that no account has', async () => {
     await add('boss@example.com', ours.slug, 'admin');
     const { browser } = await signIn('boss|boss@example.com|true');

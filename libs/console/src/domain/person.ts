@@ -42,7 +42,7 @@ export class LastAdministrator extends Error {
   }
 }
 
-/** The address is taken by somebody who is open. */
+/** The address or the account is taken by somebody who is open. */
 export class PersonThere extends Error {
   constructor() {
     super('A person with this e-mail address or subject is there already.');

@@ -57,7 +57,10 @@ export class People {
           .createQueryBuilder(PersonRow, 'person')
           .setLock('pessimistic_write')
           .where('workspace_id = :workspaceId AND removed_at IS NULL', { workspaceId })
-          .andWhere('lower(email COLLATE "C") = lower(:email COLLATE "C")', { email })
+          .andWhere(
+            `(lower(email COLLATE "C") = lower(:email COLLATE "C") OR (issuer = :issuer AND subject = :subject))`,
+          )
+          .setParameters(given)
           .getOne();
         if (found && stateOf(found) !== 'closed') throw new PersonThere();
         const id = found?.id ?? randomUUID();
