@@ -376,6 +376,24 @@ describe('The pages of the console', () => {
       expect(rows.map((row: { target_id: string }) => row.target_id)).toEqual(['assets', 'assets', 'computers']);
     });
 
+    it('read and record nothing for a HEAD', async () => {
+      const person = await console.signIn(ours.slug, 'viewer');
+
+      for (const path of ['/inventory/download', '/computers/download', '/audit/download']) {
+        const { status } = await fetch(`${console.origin}${path}`, {
+          method: 'HEAD',
+          headers: { Cookie: `console_session=${person.cookies['console_session']}` },
+        });
+        expect([path, status]).toEqual([path, 200]);
+      }
+
+      const { rows } = await console.database.admin.query(
+        `SELECT action FROM audit_event WHERE actor_name = $1 AND action LIKE '%exported'`,
+        [person.personId],
+      );
+      expect(rows).toEqual([]);
+    });
+
     it('give the audit as lines of JSON', async () => {
       const person = await console.signIn(ours.slug, 'viewer');
       const id = idIn(arranged, '/v1/inventory/assets');

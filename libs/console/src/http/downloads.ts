@@ -33,8 +33,9 @@ export class Downloads {
     private readonly audit: AuditRecorder,
   ) {}
 
-  /** @throws 429 */
+  /** A HEAD reads no row, so it leaves no event. @throws 429 */
   async send<Item>(me: SignedIn, response: Response, download: Download<Item>): Promise<void> {
+    if (response.req.method === 'HEAD') return void response.type(download.mediaType).end();
     const { personId } = me;
     if (this.underWay.has(personId))
       throw new HttpException('Another download of yours is under way. Wait for it.', 429);
