@@ -353,10 +353,10 @@ describe('The console', () => {
       const guesses = await Promise.all(Array.from({ length: 60 }, () => limited.browser().post(wrong, fields)));
 
       const tried = guesses.filter(({ status }) => status === 403).length;
-      expect(tried).toBeGreaterThanOrEqual(20);
-      expect(tried).toBeLessThanOrEqual(most(start));
-      expect(guesses.filter(({ status }) => status === 429)).toHaveLength(60 - tried);
-      expect(guesses.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('3');
+      expect([tried >= 20, tried <= most(start)]).toEqual([true, true]);
+      const [one, ...others] = guesses.filter(({ status }) => status === 429);
+      expect([others.length, one?.text.includes('minute')]).toEqual([59 - tried, false]);
+      expect(one?.headers.get('retry-after')).toMatch(/^[123]$/);
     });
 
     it('counts no sign-in that succeeds', async () => {

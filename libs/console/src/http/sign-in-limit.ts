@@ -35,11 +35,11 @@ export class SignInLimit {
     check: () => Promise<Who | string>,
   ): Promise<Who | null> {
     const owner = ownerOf(request);
-    const { allowed } = await this.buckets.charge(owner, BUCKET, FAILURES);
+    const { allowed, retryAfterSeconds } = await this.buckets.charge(owner, BUCKET, FAILURES);
     if (!allowed) {
       this.outcomes.add('limited');
-      response.setHeader('Retry-After', '3');
-      throw new HttpException('Too many sign-ins failed from this address. Wait a minute.', 429);
+      response.setHeader('Retry-After', String(retryAfterSeconds));
+      throw new HttpException('Too many sign-ins failed from this address. Wait a little.', 429);
     }
     let isRefused = false;
     try {
