@@ -207,6 +207,30 @@ describe('A page of an inventory whose assets are all alike', () => {
       expect([filter, buffersOf(plan) <= MOST_BUFFERS]).toEqual([filter, true]);
     }
   });
+
+  it('reads few buffers for the few computers with an owner', async () => {
+    const { admin } = database;
+    const workspace = await openWorkspace(admin, 'unowned');
+    await admin.query(
+      `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, change_id, visibility)
+       SELECT $1, 'hr', n::text, 'Employee', 15, 0, 0 FROM generate_series(0, 99) AS n`,
+      [workspace],
+    );
+    // All of the other assets have one, and 5 of the computers.
+    await admin.query(
+      `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, posture, change_id, visibility, owner_id, owner_source)
+       SELECT $1, 'mdm', kind || '-' || n, 'Alike', kind, kinds.posture, 0, 0,
+              CASE WHEN n % owned = 0 THEN employee.public_id END, CASE WHEN n % owned = 0 THEN 1 END
+         FROM generate_series(1, 10000) AS n
+        CROSS JOIN (VALUES (12, 161, 2000), (13, NULL, 1)) AS kinds (kind, posture, owned)
+         JOIN asset AS employee ON employee.workspace_id = $1 AND employee.external_id = (n % 100)::text`,
+      [workspace],
+    );
+    await admin.query('VACUUM ANALYZE asset');
+
+    const plan = await explainComputers(api, workspace, { ownerVisible: true }, { size: PAGE, after: null });
+    expect(buffersOf(plan)).toBeLessThanOrEqual(MOST_BUFFERS);
+  });
 });
 
 describe('A page of an inventory whose imports came one after the other', () => {
