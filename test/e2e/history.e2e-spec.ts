@@ -88,6 +88,22 @@ describe('The history', () => {
       expect(entries.every(({ changedFields }) => changedFields.length === 0)).toBe(true);
     });
 
+    it('shows a state that alone is larger than a page of bytes', async () => {
+      const { id, internalId } = await app.arrange.anAsset(workspace);
+      const tags = JSON.stringify(
+        Array.from({ length: 2_100 }, (_, n) => ({ key: `k${n}`, readOnly: false, value: '\u{1F512}'.repeat(255) })),
+      );
+      await set(internalId, `tags = '${tags}'`);
+      await patch(id, { description: 'Reviewed' });
+
+      const { entries, pageInfo } = await history(`${ASSETS}/${id}`);
+      const rest = await history(`${ASSETS}/${id}`, { pageCursor: pageInfo.endCursor as string });
+
+      expect([pageInfo.hasNextPage, pageInfo.totalCount]).toEqual([true, 3]);
+      const changed = [...entries, ...rest.entries].map(({ changedFields }) => changedFields);
+      expect(changed).toEqual([['description'], ['tags'], []]);
+    });
+
     it('pages without gaps while the asset changes', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       for (const description of ['one', 'two', 'three', 'four']) await patch(id, { description });

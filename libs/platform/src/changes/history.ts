@@ -49,7 +49,8 @@ export class History {
     { size, after, mostBytes = Infinity }: PageRequest,
   ): Promise<Page<HistoryEntry<Item>> | null> {
     const values = [scope.workspaceId, id, String(size + 1), after];
-    const budget = new RowBudget(size + 1, mostBytes);
+    // A state is shown with what differs from the one before it.
+    const budget = new RowBudget(size + 1, mostBytes, 2);
     const [rows = []] = await this.database.read(scope, [bind(statement, values, budget)]);
     const read = (row: TextRow, column: (typeof ENTRY_COLUMNS)[number]): string | null =>
       row[statement.itemColumns + ENTRY_COLUMNS.indexOf(column)] ?? null;

@@ -74,6 +74,12 @@ describe('RowBudget', () => {
     expect([budget.takes(1_000), budget.isCut]).toEqual([true, false]);
   });
 
+  it('keeps as many rows of any size as it is told', () => {
+    const budget = new RowBudget(10, 100, 2);
+
+    expect([1_000, 1_000, 1].map((bytes) => budget.takes(bytes))).toEqual([true, true, false]);
+  });
+
   it('begins again with a read that is repeated', () => {
     const budget = new RowBudget(10, 100);
     [100, 1].forEach((bytes) => budget.takes(bytes));

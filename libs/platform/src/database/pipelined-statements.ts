@@ -21,23 +21,30 @@ export class RowBudget {
   /** Whether rows are missing behind those that were kept. */
   isCut = false;
   private bytes = 0;
+  private kept = 0;
 
-  /** `rows`: the most that the statement returns. `mostBytes`: rows are dropped once so many bytes came. */
+  /**
+   * `rows`: the most that the statement returns. `mostBytes`: rows are dropped once so many bytes came. `fewest`: so many rows
+   * are kept, whatever their size.
+   */
   constructor(
     readonly rows: number,
     private readonly mostBytes: number,
+    private readonly fewest = 1,
   ) {}
 
   /** A read that lost its connection begins again. */
   begin(): void {
     this.bytes = 0;
+    this.kept = 0;
     this.isCut = false;
   }
 
-  /** Whether to keep a row. The first one is always kept. */
+  /** Whether to keep a row. */
   takes(bytes: number): boolean {
-    if (this.bytes >= this.mostBytes) this.isCut = true;
+    if (this.bytes >= this.mostBytes && this.kept >= this.fewest) this.isCut = true;
     this.bytes += bytes;
+    this.kept += 1;
     return !this.isCut;
   }
 }
