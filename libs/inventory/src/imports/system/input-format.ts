@@ -59,8 +59,8 @@ const isNamedNdjson = (file: string): boolean => /\.(ndjson|jsonl)(\.gz)?$/i.tes
 export function formatOfItems(file: string, { line, value, more }: Start): Format {
   if (isKeptLine(value)) return 'ndjson';
   if (isNamedCsv(file)) return 'csv';
-  if (isNamedNdjson(file)) return 'ndjson';
   if (line.startsWith('[')) return 'json';
+  if (isNamedNdjson(file)) return 'ndjson';
   if (line === '') return 'ndjson';
   if (!line.startsWith('{')) return 'csv';
   return more && value !== undefined ? 'ndjson' : 'json';

@@ -45,6 +45,7 @@ describe('Without items, a map reads', () => {
     ['a list', '[{"id":"a"},{"id":"b"}]'],
     ['several lists', '[{"id":"a"}]\n[{"id":"b"}]'],
     ['lines', '{"id":"a"}\n{"id":"b"}\n'],
+    ['lines of lists', '[{"id":"a"}]\n[{"id":"b"}]\n', { file: 'x.ndjson' }],
     ['lines after a byte order mark and blank lines', '\ufeff\n {"id":"a"}\n\n{"id":"b"}'],
     ['documents of several lines', '{\n"id":"a"}\n{\n"id":"b"\n}'],
     ['a document whose only list holds objects', '{"count":2,"hosts":[{"id":"a"},{"id":"b"}]}'],
