@@ -111,6 +111,7 @@ describe('A ready map', () => {
     ...{ CreatedDateTime: '2026-01-02T03:04:05Z', LastSyncDateTime: '2026-11-20T05:11:09Z', IsEncrypted: false },
     ...{ ManagementAgent: 'mdm', EmailAddress: '', UserPrincipalName: ADA },
   };
+  const PROD = [{ key: 'env', value: 'prod' }];
   const MADE = '2026-01-02T03:04:05Z';
   const CHROME = { email: 'ada.private@example.net', source: 'google_chrome_profiles' };
   it.each<[string, object, object]>([
@@ -145,7 +146,9 @@ describe('A ready map', () => {
     ['gcp-assets', { assetType: 'storage.googleapis.com/Bucket' }, { type: 'CLOUD_STORAGE_BUCKET' }],
     ['gcp-assets', { project: 'projects/42', location: 'europe-west1-b' }, { accountId: '42', region: 'europe-west1' }],
     ['gcp-assets', { createTime: MADE, labels: { env: 'prod' } }, { createdAt: '2026-01-02T03:04:05.000Z' }],
-    ['gcp-assets', { labels: { env: 'prod' } }, { tags: [{ key: 'env', value: 'prod' }] }],
+    ['gcp-assets', { labels: { env: 'prod' } }, { tags: PROD }],
+    ['gcp-assets', { resource: { data: { settings: { userLabels: { env: 'prod' } } } } }, { tags: PROD }],
+    ['gcp-assets', { resource: { data: { resourceLabels: { env: 'prod' } } } }, { tags: PROD }],
     [
       'gcp-assets',
       { resource: { parent: '//x/projects/42', data: { location: 'US-EAST1' } } },
