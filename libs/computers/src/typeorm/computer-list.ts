@@ -3,16 +3,17 @@ import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
 import { POSTURES } from '../domain/posture';
 import { COMPUTER_COLUMNS, EXPANDED_COMPUTER_COLUMNS, toComputer, toExpandedComputer } from './visible-computer.row';
 
-/** The facets of an asset (see the inventory), of which each has a range of an index. Those with an owner have this bit. */
-const FACETS = Array.from({ length: 16 }, (_, facet) => [facet]);
-const OWNED = 2;
+/** The facets of an asset (see the inventory), of which each has a range of an index. */
+const FACETS = Array.from({ length: 16 }, (_, facet) => facet);
+/** Those with an owner have this bit. */
+const OWNED = FACETS.filter((facet) => (facet & 2) !== 0);
 
 const COMPUTERS = {
   relation: 'visible_computer',
   cells: {
     columns: ['facet'],
     counter: 'computer_count',
-    ranges: () => [{ condition: 'facet = ?', values: FACETS }],
+    ranges: () => [{ condition: 'facet = ?', values: FACETS.map((facet) => [facet]) }],
   },
 };
 
@@ -25,7 +26,7 @@ export const COMPUTER_LIST = listOf({
   filters: {
     ids: anyOf('public_id', 'uuid[]'),
     ownerId: equals('owner_id', 'uuid'),
-    ...ownerFilters({ ...COMPUTERS, hasOwner: `facet & ${OWNED} <> 0` }),
+    ...ownerFilters({ ...COMPUTERS, hasOwner: `facet IN (${OWNED.join(', ')})` }),
     serialNumber: equalsText('serial_number'),
     externalId: {
       condition: (value) => `external_id = ${value} AND source = ANY (

@@ -23,7 +23,7 @@ export function ownerFilters({
     ownerGone: { type: 'boolean', condition: (value) => `(${value} AND ${isGone})` },
     ownerHere: {
       type: 'boolean',
-      condition: (value) => `(${value} AND owner_id IS NOT NULL AND NOT EXISTS (
+      condition: (value) => `(${value} AND ${hasOwner} AND NOT EXISTS (
         SELECT FROM hidden_employee AS hidden WHERE hidden.workspace_id = $1 AND hidden.owner_id = ${relation}.owner_id))`,
       counter: {
         table: `(
