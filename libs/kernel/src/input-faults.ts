@@ -37,11 +37,11 @@ export class InputFaults {
     if (!this.isFull) this.found.push(fault);
   }
 
-  /** Adds a member of the body by its pointer (RFC 6901). Cuts a pointer that is too long to show. */
-  addMember(place: Place, code: string, what: string): void {
+  /** Adds a member of the body by its pointer (RFC 6901). Cuts a pointer that is too long to show. `name` is for people. */
+  addMember(place: Place, code: string, what: string, name = nameOf(place)): void {
     if (this.isFull) return;
     const pointer = place.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-    this.found.push({ pointer: cut(pointer, LONGEST_POINTER), code, detail: `${nameOf(place)} ${what}` });
+    this.found.push({ pointer: cut(pointer, LONGEST_POINTER), code, detail: `${name} ${what}` });
   }
 
   /** Throws `validation_failed` if anything was found. */

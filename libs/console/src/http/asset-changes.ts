@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AssetsService, type FoundEmployee, MOST_SEARCHED, type SentPatch } from '#libs/inventory';
-import { type AssetId, ValidationFailed, assetId, newestOf, shown } from '#libs/kernel';
+import { type AssetId, ValidationFailed, assetId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { SignedIn } from '../domain/signed-in';
 import type { AssetFieldsDto } from './asset.dto';
@@ -41,13 +41,11 @@ export class AssetChanges {
   async update(me: SignedIn, id: AssetId, field: AssetField, fields: AssetFieldsDto, requestId: string): Promise<void> {
     const { workspaceId, personId } = me;
     const patch = await this.patchOf(me, field, fields);
-    try {
-      await this.database.unitOfWork({ workspaceId }, () =>
+    await besideField(field, () =>
+      this.database.unitOfWork({ workspaceId }, () =>
         this.assets.update(workspaceId, id, patch, () => true, { personId, requestId }),
-      );
-    } catch (error) {
-      throw error instanceof ValidationFailed ? namingTags(error, patch.tags ?? []) : error;
-    }
+      ),
+    );
   }
 
   /** The same for all of these assets or none, without those that are gone meanwhile. Returns how many it changed. */
@@ -61,8 +59,10 @@ export class AssetChanges {
     const { workspaceId, personId } = me;
     const patch = await this.patchOf(me, field, fields);
     const updates = ids.map((id, place) => ({ id, idAt: ['ids', place], patch, patchAt: [] }));
-    const { updated } = await this.database.unitOfWork({ workspaceId }, () =>
-      this.assets.updateMany(workspaceId, { updates, onlyIf: {}, isDryRun: false }, { personId, requestId }),
+    const { updated } = await besideField(field, () =>
+      this.database.unitOfWork({ workspaceId }, () =>
+        this.assets.updateMany(workspaceId, { updates, onlyIf: {}, isDryRun: false }, { personId, requestId }),
+      ),
     );
     return updated;
   }
@@ -93,11 +93,12 @@ export class AssetChanges {
   }
 }
 
-/** Names tag keys, which faults call "key" in a place. */
-const namingTags = ({ faults }: ValidationFailed, keys: readonly string[]): ValidationFailed =>
-  new ValidationFailed(
-    faults.map((fault) => {
-      const key = keys[Number(/^\/tags\/(\d+)\/key$/.exec(fault.pointer ?? '')?.[1])];
-      return key === undefined ? fault : { ...fault, detail: fault.detail.replace(/^key/, () => shown(key)) };
-    }),
-  );
+/** What is wrong with the change stands beside the field of the form. */
+async function besideField<Made>(field: AssetField, change: () => Promise<Made>): Promise<Made> {
+  try {
+    return await change();
+  } catch (error) {
+    if (!(error instanceof ValidationFailed)) throw error;
+    throw new ValidationFailed([{ parameter: field, code: 'format', detail: error.detail }]);
+  }
+}

@@ -117,8 +117,8 @@ describe('The names in a patch', () => {
       'ambiguous',
       'ownerEmail is of several visible employees of the workspace.',
     ],
-    [{ tags: ['team', 'aws'] }, '/patch/tags/1/key', 'readonly', 'key is a tag key of the platform.'],
-    [{ tags: ['no'] }, '/patch/tags/0/key', 'unknown', 'key is no tag key of the workspace.'],
+    [{ tags: ['team', 'aws'] }, '/patch/tags/1/key', 'readonly', 'aws is a tag key of the platform.'],
+    [{ tags: ['no'] }, '/patch/tags/0/key', 'unknown', 'no is no tag key of the workspace.'],
   ])('in %j have a fault', (patch, pointer, code, detail) => {
     expect(find(patch)[1]).toEqual([[pointer, code, detail]]);
   });

@@ -1,4 +1,4 @@
-import { type AssetId, type InputFaults, type Place, type Tag } from '#libs/kernel';
+import { type AssetId, type InputFaults, type Place, type Tag, shown } from '#libs/kernel';
 import type { Asset, Classification, OwnerSource } from './asset';
 import type { AssetChange, FieldChange } from '#libs/audit';
 import { type TagKey, byCodePoints } from '../../tag-keys/domain/tag-key';
@@ -58,7 +58,7 @@ export function findNamed(
       const [code, what] = tagKey
         ? ['readonly', 'is a tag key of the platform.']
         : ['unknown', 'is no tag key of the workspace.'];
-      faults.addMember([...place, 'tags', index, 'key'], code, what);
+      faults.addMember([...place, 'tags', index, 'key'], code, what, shown(key));
     }
   }
   return { ...fields, ...(ownerId && { ownerId }), ...(tags && { tags: [...wanted.values()] }) };
