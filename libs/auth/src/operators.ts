@@ -1,10 +1,10 @@
 export { AuthOperatorModule, clientSecrets, grantCache } from './auth-operator.module';
-export { type Application, LimitRaised } from './domain/application';
+export type { Application } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { Applications } from './typeorm/applications';
-export { ClientKeys, CredentialNotAdded, type ListedKey } from './typeorm/client-keys';
+export { ClientKeys, type ListedKey } from './typeorm/client-keys';
 export { ApplicationChanges } from './typeorm/application-changes';
-export { ClientKeyRefused, readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/client-keys';
+export { readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/client-keys';
 export { type ClientKey } from './domain/client-assertion';
 export { IssuerKeys, issuerFault, subjectFault } from './domain/trusted-issuer';
 export { type ListedTrust, type NewTrust, Trusts } from './typeorm/trusts';

@@ -1,4 +1,11 @@
-import { type ApplicationId, RATE_CLASSES, type RateClass, type RateLimits, type WorkspaceId } from '#libs/kernel';
+import {
+  type ApplicationId,
+  RATE_CLASSES,
+  type RateClass,
+  type RateLimits,
+  ValidationFailed,
+  type WorkspaceId,
+} from '#libs/kernel';
 
 /** The current rights of an application. Every request is checked against them. */
 export interface Grant {
@@ -57,10 +64,10 @@ export class ApplicationEnabled extends Error {
 }
 
 /** Limits protect everybody, so only an operator raises them. */
-export class LimitRaised extends Error {
-  constructor(readonly rateClasses: readonly RateClass[]) {
-    super('Only an operator raises limits.');
-    this.name = 'LimitRaised';
+export class LimitRaised extends ValidationFailed {
+  constructor(raised: readonly RateClass[]) {
+    const detail = 'This is higher than the limit in force. Only an operator raises limits.';
+    super(raised.map((parameter) => ({ parameter, code: 'range', detail })));
   }
 }
 

@@ -1,11 +1,14 @@
 import { type AsymmetricKeyDetails, type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
+import { ValidationFailed } from '#libs/kernel';
 import { z } from 'zod';
 import { type ClientKey, jsonOf } from '../domain/client-assertion';
 import { KeySetUnavailable, MOST_ISSUER_KEYS } from '../domain/trusted-issuer';
 
 /** A file that is no public key, or a key that this API does not accept. */
-export class ClientKeyRefused extends Error {
-  override readonly name = 'ClientKeyRefused';
+export class ClientKeyRefused extends ValidationFailed {
+  constructor(detail: string) {
+    super([{ parameter: 'jwk', code: 'format', detail }]);
+  }
 }
 
 const JWK = z.looseObject({

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ValidationFailed } from '#libs/kernel';
 import type { EntityManager } from 'typeorm';
 import type { PersonOfConsole } from '../domain/application';
 import type { ClientKey } from '../domain/client-assertion';
@@ -14,8 +15,10 @@ export interface ListedKey extends Pick<ClientKey, 'kid' | 'algorithms'> {
 }
 
 /** A key or trust like it exists, or the application has as many as it may. */
-export class CredentialNotAdded extends Error {
-  override readonly name = 'CredentialNotAdded';
+export class CredentialNotAdded extends ValidationFailed {
+  constructor(parameter: 'jwk' | 'issuer', detail: string) {
+    super([{ parameter, code: 'duplicated', detail }]);
+  }
 }
 
 /** Public keys of applications. For operators only. A change acts on the next token request of every instance. */
@@ -38,11 +41,11 @@ export class ClientKeys {
     return this.credentials.change(clientId, async ({ manager, workspaceId, record }) => {
       const present = await keysOf(manager, clientId);
       if (present.length + keys.length > MOST_KEYS) {
-        throw new CredentialNotAdded(`An application has at most ${MOST_KEYS} keys.`);
+        throw new CredentialNotAdded('jwk', `An application has at most ${MOST_KEYS} keys.`);
       }
       const kids = new Set(present.map(({ kid }) => kid));
       for (const { kid, algorithms, jwk } of keys) {
-        if (kids.has(kid)) throw new CredentialNotAdded(`The application has a key "${kid}" already.`);
+        if (kids.has(kid)) throw new CredentialNotAdded('jwk', `The application has a key "${kid}" already.`);
         kids.add(kid);
         const row = { workspace_id: workspaceId, client_id: clientId, kid, algorithms: [...algorithms], jwk };
         await manager.insert(ApplicationKeyRow, row);

@@ -62,11 +62,11 @@ export class Trusts {
     return this.credentials.change(clientId, async ({ manager, workspaceId, record }) => {
       const present = await this.trustsOf(manager, clientId);
       if (present.length >= MOST_TRUSTS) {
-        throw new CredentialNotAdded(`An application has at most ${MOST_TRUSTS} trusts.`);
+        throw new CredentialNotAdded('issuer', `An application has at most ${MOST_TRUSTS} trusts.`);
       }
       const named = { ...trust, audience: trust.audience ?? this.settings.baseUrl };
       const like = present.find((one) => NAMED.every((member) => one[member] === named[member]));
-      if (like) throw new CredentialNotAdded(`The application has this trust already: ${like.id}.`);
+      if (like) throw new CredentialNotAdded('issuer', `The application has this trust already: ${like.id}.`);
       const row = { ...trust, workspace_id: workspaceId, client_id: clientId };
       await manager.insert(ApplicationTrustRow, { ...row, ...(keys && { ...ready(keys), of_operator: true }) });
       await record('application.trust_added', changesOf(null, named));

@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '#libs/kernel';
+import { ValidationFailed, type WorkspaceId } from '#libs/kernel';
 
 export const ROLES = ['viewer', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
@@ -43,9 +43,10 @@ export class LastAdministrator extends Error {
 }
 
 /** The address or the account is taken by somebody who is open. */
-export class PersonThere extends Error {
+export class PersonThere extends ValidationFailed {
   constructor() {
-    super('A person with this e-mail address or subject is there already.');
+    const detail = 'A person with this e-mail address or subject is there already.';
+    super([{ parameter: 'email', code: 'duplicated', detail }]);
   }
 }
 

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { BadRequestException, Body, Controller, Get, Logger, NotFoundException, Post, Res } from '@nestjs/common';
-import { type Application, Applications, ClientKeys, LimitRaised, Trusts, readClientKeys } from '#libs/auth/operators';
+import {
+  type Application,
+  Applications,
+  ClientKeys,
+  Trusts,
+  issuerFault,
+  readClientKeys,
+  subjectFault,
+} from '#libs/auth/operators';
 import { RATE_CLASSES, formatRateLimit, isUuid } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
@@ -17,9 +25,9 @@ import {
   ScopesDto,
 } from './application.dto';
 import { idOf } from './path-id';
-import { SCOPE_TEXTS, readLimits, refusalAt, trustFaults } from './application-form';
+import { SCOPE_TEXTS, readLimits } from './application-form';
 import { sendPage } from './page';
-import { type FieldErrors, type Refused, type Typed, readFields } from './read-fields';
+import { type Refused, type Typed, orRefuse, readFields, refuseFields } from './read-fields';
 
 /** Anything else leads nowhere, and Postgres takes no NUL. */
 const CLIENT_ID = /^[\w-]{1,64}$/;
@@ -45,22 +53,11 @@ export class ApplicationsController {
 
   @Post()
   async create(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
-    const { fields, errors } = await readFields(NewApplicationDto, body);
-    if (errors) return this.showList(me, response, { errors, typed: body });
-    const made = await this.claim(me, body);
-    if (made !== null) return response.redirect(303, `/applications${made === '' ? '' : `/${made}`}`);
-    const applications = this.applications.asPerson(me);
-    const wanted = [me.workspaceId, fields.name, fields.scopes] as const;
-    const created = fields.noSecret
-      ? { application: await applications.createWithoutSecret(...wanted), clientSecret: null }
-      : await applications.create(...wanted);
-    const { application, clientSecret } = created;
-    await this.sessions.tellMade(me, body['once'] as string, application.clientId).catch((error: unknown) => {
-      // The application is made, and nothing shows its secret later. A second send leads to the list.
-      this.logger.error({ message: 'form of an application not marked', clientId: application.clientId, error });
-    });
-    if (clientSecret === null) this.lead(response, application.clientId);
-    else this.showSecret(response, 'Application created', { application, clientSecret });
+    await orRefuse(
+      body,
+      async () => this.make(me, body, await readFields(NewApplicationDto, body), response),
+      (refused) => this.showList(me, response, refused),
+    );
   }
 
   @Get(':client_id')
@@ -71,12 +68,14 @@ export class ApplicationsController {
   @Post(':client_id/rotate-secret')
   async rotate(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     const application = await this.own(me, id);
-    const { fields, errors } = await readFields(RotationDto, body);
-    if (errors) return this.showOne(application, response, { errors, typed: body });
-    if ((await this.claim(me, body)) !== null) return this.lead(response, id);
-    const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[fields.overlap]);
-    if (!rotated) throw new NotFoundException();
-    this.showSecret(response, 'Secret rotated', rotated);
+    const rotate = async (): Promise<void> => {
+      const { overlap } = await readFields(RotationDto, body);
+      if ((await this.claim(me, body)) !== null) return this.lead(response, id);
+      const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap]);
+      if (!rotated) throw new NotFoundException();
+      this.showSecret(response, 'Secret rotated', rotated);
+    };
+    await orRefuse(body, rotate, (refused) => this.showOne(application, response, refused));
   }
 
   @Post(':client_id/end-secret')
@@ -92,7 +91,7 @@ export class ApplicationsController {
   @Post(':client_id/keys')
   async addKeys(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     await this.submit(me, id, { dto: NewKeysDto, body, response }, async ({ jwk }) => {
-      return refusalAt('jwk', async () => this.keys.asPerson(me).add(id, await readClientKeys(jwk)));
+      await this.keys.asPerson(me).add(id, await readClientKeys(jwk));
     });
   }
 
@@ -107,10 +106,9 @@ export class ApplicationsController {
   @Post(':client_id/trust')
   async addTrust(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     await this.submit(me, id, { dto: NewTrustDto, body, response }, async ({ issuer, subject }) => {
-      const faults = trustFaults(issuer, subject, this.settings.baseUrl);
-      if (faults) return faults;
+      refuseFields({ issuer: issuerFault(issuer, this.settings.baseUrl, false), subject: subjectFault(subject) });
       const trust = { issuer, subject, audience: null, insecure: false, given: false, keys: null };
-      return refusalAt('issuer', () => this.trusts.asPerson(me).add(id, trust));
+      await this.trusts.asPerson(me).add(id, trust);
     });
   }
 
@@ -135,26 +133,33 @@ export class ApplicationsController {
   async setScopes(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
     // A form without a ticked box names no scopes.
     const sent = { scopes: [], ...body };
-    await this.submit(me, id, { dto: ScopesDto, body: sent, response }, async ({ scopes }) => {
-      await this.applications.asPerson(me).setScopes(id, scopes);
-      return null;
-    });
+    await this.submit(me, id, { dto: ScopesDto, body: sent, response }, ({ scopes }) =>
+      this.applications.asPerson(me).setScopes(id, scopes),
+    );
   }
 
   @Post(':client_id/limits')
   async lowerLimits(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.submit(me, id, { dto: LimitsDto, body, response }, async (fields) => {
-      const { fields: limits, errors } = readLimits(fields);
-      if (errors) return errors;
-      try {
-        await this.applications.asPerson(me).setLimits(id, limits, this.settings.rateLimits);
-      } catch (error) {
-        if (!(error instanceof LimitRaised)) throw error;
-        const reason = 'This is higher than the limit in force. Only an operator raises limits.';
-        return Object.fromEntries(error.rateClasses.map((rateClass) => [rateClass, reason]));
-      }
-      return null;
+    await this.submit(me, id, { dto: LimitsDto, body, response }, async (fields) =>
+      this.applications.asPerson(me).setLimits(id, readLimits(fields), this.settings.rateLimits),
+    );
+  }
+
+  private async make(me: SignedIn, body: Typed, fields: NewApplicationDto, response: Response): Promise<void> {
+    const made = await this.claim(me, body);
+    if (made !== null) return response.redirect(303, `/applications${made === '' ? '' : `/${made}`}`);
+    const applications = this.applications.asPerson(me);
+    const wanted = [me.workspaceId, fields.name, fields.scopes] as const;
+    const created = fields.noSecret
+      ? { application: await applications.createWithoutSecret(...wanted), clientSecret: null }
+      : await applications.create(...wanted);
+    const { application, clientSecret } = created;
+    await this.sessions.tellMade(me, body['once'] as string, application.clientId).catch((error: unknown) => {
+      // The application is made, and nothing shows its secret later. A second send leads to the list.
+      this.logger.error({ message: 'form of an application not marked', clientId: application.clientId, error });
     });
+    if (clientSecret === null) this.lead(response, application.clientId);
+    else this.showSecret(response, 'Application created', { application, clientSecret });
   }
 
   /** Changes an application of the workspace, and leads back to its page. */
@@ -164,19 +169,20 @@ export class ApplicationsController {
     this.lead(response, id);
   }
 
-  /** Changes an application as a form says. Where `make` refuses fields, the page shows why, and what was typed. */
+  /** Changes an application as a form says. Where fields are at fault, the page shows why. */
   private async submit<Fields extends object>(
     me: SignedIn,
     id: string,
     form: { readonly dto: new () => Fields; readonly body: Typed; readonly response: Response },
-    make: (fields: Fields) => Promise<FieldErrors | null>,
+    make: (fields: Fields) => Promise<unknown>,
   ): Promise<void> {
     const { dto, body, response } = form;
     const application = await this.own(me, id);
-    const { fields, errors } = await readFields(dto, body);
-    const refused = errors ?? (await make(fields));
-    if (refused) return this.showOne(application, response, { errors: refused, typed: body });
-    this.lead(response, id);
+    const change = async (): Promise<void> => {
+      await make(await readFields(dto, body));
+      this.lead(response, id);
+    };
+    await orRefuse(body, change, (refused) => this.showOne(application, response, refused));
   }
 
   /** Another workspace's application is as absent as none. */

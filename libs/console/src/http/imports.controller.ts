@@ -19,7 +19,7 @@ import { Names, authorText, isBy } from './names';
 import { OneUploadGuard } from './one-upload.guard';
 import { sendPage } from './page';
 import { idOf } from './path-id';
-import { type ReadForm, type Refused, type Typed, readFields } from './read-fields';
+import { type Refused, type Typed, orRefuse, readFields, refuseFields } from './read-fields';
 import { UploadDto } from './upload.dto';
 import { type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
 
@@ -71,19 +71,17 @@ export class ImportsController {
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    try {
-      const { fields: options, errors } = await this.read(body);
-      if (errors || !file) {
-        if (file) this.files.remove(file.path);
-        const all = { ...errors, ...(file ? {} : { file: 'Choose a file.' }) };
-        return this.showForm(response, { errors: all, typed: body });
+    if (!file) return this.showForm(response, { errors: { file: 'Choose a file.' }, typed: body });
+    const begin = async (): Promise<void> => {
+      try {
+        const { id } = this.uploads.begin(me, file, await this.read(body));
+        response.redirect(303, `/imports/uploads/${id}`);
+      } catch (error) {
+        this.files.remove(file.path);
+        throw error;
       }
-      const { id } = this.uploads.begin(me, file, options);
-      response.redirect(303, `/imports/uploads/${id}`);
-    } catch (error) {
-      if (file) this.files.remove(file.path);
-      throw error;
-    }
+    };
+    await orRefuse(body, begin, (refused) => this.showForm(response, refused));
   }
 
   @Get('uploads/:id')
@@ -142,23 +140,21 @@ export class ImportsController {
     sendPage(response, 'import', { title: `Import of ${run.source}`, run: { ...run, who }, errorLines, warnings });
   }
 
-  private async read(body: Typed): Promise<ReadForm<UploadOptions>> {
-    const { fields, errors } = await readFields(UploadDto, body);
-    if (errors) return { fields, errors };
+  private async read(body: Typed): Promise<UploadOptions> {
+    const fields = await readFields(UploadDto, body);
     const { map, format, missing, hideAtMost, strict = false, rekeyBy = null, createTagKeys = null, source } = fields;
     const limit = hideAtMost === undefined ? null : parseHideLimit(hideAtMost);
     const isListed = map === undefined || this.maps.some(({ name }) => name === map);
-    const faults = Object.entries({
+    refuseFields({
       source: sourceName(source) === null && SOURCE_NAME_RULE,
       map: !isListed && 'There is no such map.',
       format: format === 'json' && map === undefined && 'A JSON document needs a map.',
       hideAtMost:
         hideAtMost !== undefined &&
         (limit === null ? HIDE_LIMIT_RULE : missing === 'keep' && 'It needs "hide" as the answer above.'),
-    }).filter((fault): fault is [string, string] => fault[1] !== false);
-    if (faults.length > 0) return { fields: null, errors: Object.fromEntries(faults) };
+    });
     const options = { source, missing, strict, rekeyBy, createTagKeys, format: format ?? null, hideAtMost: limit };
-    return { fields: { ...options, map: map === undefined ? null : this.library.load(map) }, errors: null };
+    return { ...options, map: map === undefined ? null : this.library.load(map) };
   }
 
   private showForm(response: Response, refused?: Refused): void {

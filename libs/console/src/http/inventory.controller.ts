@@ -8,7 +8,7 @@ import {
   CLASSIFICATIONS,
   categoryOf,
 } from '#libs/inventory';
-import { type AssetId, type HistoryEntry, MAX_PAGE_BYTES, ValidationFailed, newestOf } from '#libs/kernel';
+import { type AssetId, type HistoryEntry, MAX_PAGE_BYTES, newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
@@ -22,7 +22,7 @@ import { Names, authorText } from './names';
 import { Notices } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
-import { type FieldErrors, type Refused, readFields } from './read-fields';
+import { type Refused, orRefuse, readFields, refuseFields } from './read-fields';
 
 const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
@@ -76,25 +76,26 @@ export class InventoryController {
     const { req: request } = response;
     const wanted = ['owner', 'classification'].find((one) => one === field) as AssetField | undefined;
     if (!wanted) throw new NotFoundException();
-    const { fields, errors } = await readFields(TickedAssetsDto, body);
-    const refuse = (reasons: FieldErrors) => this.showList(me, request, response, { errors: reasons, typed: body });
-    if (errors) return refuse(errors['ids'] === undefined ? errors : { ids: 'Tick 1 to 100 assets first.' });
-    if (wanted === 'owner' && fields.owner === undefined && fields.ownerId === undefined) {
-      return refuse({ owner: 'Write a part of the name or e-mail address.' });
-    }
     const back = queryText(request);
-    try {
+    const change = async (): Promise<void> => {
+      const count = [body['ids'] ?? []].flat().length;
+      refuseFields({ ids: (count === 0 || count > PAGE_SIZE) && 'Tick 1 to 100 assets first.' });
+      const fields = await readFields(TickedAssetsDto, body);
+      const isOwnerMissing = wanted === 'owner' && fields.owner === undefined && fields.ownerId === undefined;
+      refuseFields({ owner: isOwnerMissing && 'Write a part of the name or e-mail address.' });
       const updated = await this.changes.updateMany(me, fields.ids, wanted, fields, request.context.requestId);
       const rest = updated < fields.ids.length ? ' The rest is not there any more.' : '';
       const have = `${updated} of ${fields.ids.length} ticked assets have the new ${wanted} now.`;
       this.notices.leave(me, response, have + rest);
+      response.redirect(303, `/inventory${back}`);
+    };
+    try {
+      await orRefuse(body, change, (refused) => this.showList(me, request, response, refused));
     } catch (error) {
-      if (error instanceof ValidationFailed) return refuse({ [wanted]: error.detail });
       if (!(error instanceof OwnerToChoose)) throw error;
-      const form = { action: `/inventory/ticked/owner${back}`, ids: fields.ids };
-      return sendChoice(response, error, `${fields.ids.length} ticked assets`, form);
+      const ids = [body['ids'] ?? []].flat() as AssetId[];
+      sendChoice(response, error, `${ids.length} ticked assets`, { action: `/inventory/ticked/owner${back}`, ids });
     }
-    response.redirect(303, `/inventory${back}`);
   }
 
   @Get(':id')
@@ -107,24 +108,21 @@ export class InventoryController {
   async write(@Sent() { me, id, field, body }: SentTo<'id' | 'field'>, @Res() response: Response): Promise<void> {
     const wanted = FIELDS.find((one) => one === field);
     if (!wanted) throw new NotFoundException();
-    const { fields, errors } = await readFields(AssetFieldsDto, body);
-    const refuse = (reasons: FieldErrors) => this.showOne(me, idOf(id), response, { errors: reasons, typed: body });
-    if (errors) return refuse(errors);
-    // An empty text takes the owner away. The page of several employees sends none.
-    if (wanted === 'owner' && body['owner'] === undefined && fields.ownerId === undefined) {
-      return refuse({ owner: 'Choose an employee.' });
-    }
-    try {
+    const change = async (): Promise<void> => {
+      const fields = await readFields(AssetFieldsDto, body);
+      // An empty text takes the owner away. The page of several employees sends none.
+      const isNobodyChosen = wanted === 'owner' && body['owner'] === undefined && fields.ownerId === undefined;
+      refuseFields({ owner: isNobodyChosen && 'Choose an employee.' });
       await this.changes.update(me, idOf(id), wanted, fields, response.req.context.requestId);
+      response.redirect(303, `/inventory/${id}`);
+    };
+    try {
+      await orRefuse(body, change, (refused) => this.showOne(me, idOf(id), response, refused));
     } catch (error) {
-      if (error instanceof OwnerToChoose) {
-        const { name } = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});
-        return sendChoice(response, error, name, { action: `/inventory/${idOf(id)}/owner`, ids: [] });
-      }
-      if (!(error instanceof ValidationFailed)) throw error;
-      return refuse({ [wanted]: error.detail });
+      if (!(error instanceof OwnerToChoose)) throw error;
+      const { name } = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});
+      sendChoice(response, error, name, { action: `/inventory/${idOf(id)}/owner`, ids: [] });
     }
-    response.redirect(303, `/inventory/${id}`);
   }
 
   /** Shows the list as the query filters it, after a refused form with the reasons and what was typed. */

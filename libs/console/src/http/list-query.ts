@@ -1,9 +1,9 @@
-import { DomainError, LAST_MILLISECOND, ValidationFailed, parseTimestamp } from '#libs/kernel';
+import { LAST_MILLISECOND, ValidationFailed, parseTimestamp } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
 import { type PageContent, sendPage } from './page';
-import { errorsOf } from './read-fields';
+import { orRefuse } from './read-fields';
 
 const DAY_MS = 86_400_000;
 /** Fields of a day, and how many days later its moment is: the last day counts too. */
@@ -46,16 +46,13 @@ export async function sendList(
   read: () => Promise<object | null>,
   status = 200,
 ): Promise<void> {
-  const typed = request.query;
-  try {
+  const show = async (): Promise<void> => {
     const found = await read();
     // Of the API's next page.
     response.removeHeader('Link');
-    if (found) sendPage(response, view, { typed, ...content, ...found }, status);
-  } catch (error) {
-    if (!(error instanceof DomainError) || error.faults.length === 0) throw error;
-    sendPage(response, view, { typed, ...content, errors: errorsOf(error) }, 400);
-  }
+    if (found) sendPage(response, view, { typed: request.query, ...content, ...found }, status);
+  };
+  await orRefuse(request.query, show, (refused) => sendPage(response, view, { ...content, ...refused }, 400));
 }
 
 /** The address of the next page. Null on the last one. */

@@ -1,14 +1,14 @@
-import { BadRequestException, Body, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
-import { LastAdministrator, NoSuchPerson, PersonThere, isEmail, isSubject } from '../domain/person';
+import { LastAdministrator, NoSuchPerson, isEmail, isSubject } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
 import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
-import { type FieldErrors, type Refused, type Typed, readFields } from './read-fields';
+import { type Refused, type Typed, orRefuse, readFields, refuseFields } from './read-fields';
 
 /** Who may use the console of the workspace. A change acts on the person's next request. */
 @Controller('people')
@@ -26,30 +26,25 @@ export class PeopleController {
 
   @Post()
   async add(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
-    const { fields, errors } = await readFields(NewPersonDto, body);
-    if (errors) return this.show(me, response, { errors, typed: body });
-    const refuse = (reasons: FieldErrors) => this.show(me, response, { errors: reasons, typed: body });
-    const { email, name, role, subject } = fields;
-    if (!isEmail(email)) return refuse({ email: 'This is no e-mail address.' });
-    if (subject !== undefined && !isSubject(subject)) {
-      return refuse({ subject: 'A subject has printable characters of ASCII and no blanks.' });
-    }
-    const issuer = this.settings.console.oidc?.issuer;
-    const account = subject !== undefined && issuer !== undefined ? { account: { issuer, subject } } : {};
-    try {
+    const add = async (): Promise<void> => {
+      const { email, name, role, subject } = await readFields(NewPersonDto, body);
+      refuseFields({
+        email: !isEmail(email) && 'This is no e-mail address.',
+        subject:
+          subject !== undefined && !isSubject(subject) && 'A subject has printable characters of ASCII and no blanks.',
+      });
+      const issuer = this.settings.console.oidc?.issuer;
+      const account = subject !== undefined && issuer !== undefined ? { account: { issuer, subject } } : {};
       await this.people.asPerson(me.personId).add(me.workspaceId, { email, name, role, ...account });
-    } catch (error) {
-      if (!(error instanceof PersonThere)) throw error;
-      return refuse({ email: error.message });
-    }
-    response.redirect(303, '/people');
+      response.redirect(303, '/people');
+    };
+    await orRefuse(body, add, (refused) => this.show(me, response, refused));
   }
 
   @Post(':id/role')
   async setRole(@Sent() { me, id, body }: SentTo<'id'>, @Res() response: Response): Promise<void> {
-    const { fields, errors } = await readFields(RoleDto, body);
-    if (errors) throw new BadRequestException(errors['role']);
-    await this.change(me, response, (people) => people.setRole(me.workspaceId, idOf(id), fields.role));
+    const { role } = await readFields(RoleDto, body);
+    await this.change(me, response, (people) => people.setRole(me.workspaceId, idOf(id), role));
   }
 
   @Post(':id/remove')

@@ -1,8 +1,8 @@
-import { type DomainError, ValidationFailed } from '#libs/kernel';
+import { DomainError, InputFaults } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 
 /** What was wrong with each field, for people, by the field's name. */
-export type FieldErrors = Readonly<Record<string, string>>;
+type FieldErrors = Readonly<Record<string, string>>;
 
 /** What a form sent, by the field's name. */
 export type Typed = Readonly<Record<string, unknown>>;
@@ -13,23 +13,35 @@ export interface Refused {
   readonly typed: Typed;
 }
 
-/** A form as it was read, or what was wrong with it. */
-export type ReadForm<Fields> =
-  { readonly fields: Fields; readonly errors: null } | { readonly fields: null; readonly errors: FieldErrors };
-
 const pipe = new InputPipe();
 
-/** Reads a form. What is wrong stands beside its field, so it is no failure of the request. */
-export async function readFields<Fields extends object>(
-  dto: new () => Fields,
-  body: unknown,
-): Promise<ReadForm<Fields>> {
+/** Reads a form. @throws `validation_failed` */
+export async function readFields<Fields extends object>(dto: new () => Fields, body: unknown): Promise<Fields> {
+  return (await pipe.transform(asTexts(body), { type: 'body', metatype: dto })) as Fields;
+}
+
+/** Refuses the fields that have a reason. @throws `validation_failed` */
+export function refuseFields(reasons: Readonly<Record<string, string | false | null>>): void {
+  const faults = new InputFaults();
+  for (const [parameter, detail] of Object.entries(reasons))
+    if (detail) faults.add({ parameter, code: 'format', detail });
+  faults.throwAny();
+}
+
+/** Does what a form or query asks for. Where fields are at fault, `showAgain` shows why, and what was typed. */
+export async function orRefuse(
+  typed: Typed,
+  work: () => Promise<void>,
+  showAgain: (refused: Refused) => Promise<void> | void,
+): Promise<void> {
   try {
-    const fields = (await pipe.transform(asTexts(body), { type: 'body', metatype: dto })) as Fields;
-    return { fields, errors: null };
+    await work();
   } catch (error) {
-    if (!(error instanceof ValidationFailed)) throw error;
-    return { fields: null, errors: errorsOf(error) };
+    // No other text makes an employee writable.
+    const isOfFields =
+      error instanceof DomainError && error.faults.length > 0 && error.code !== 'resource_not_writable';
+    if (!isOfFields) throw error;
+    await showAgain({ errors: errorsOf(error), typed });
   }
 }
 
@@ -42,7 +54,7 @@ const asTexts = (body: unknown): Record<string, string> =>
   );
 
 /** The errors by field. */
-export const errorsOf = ({ faults }: DomainError): FieldErrors =>
+const errorsOf = ({ faults }: DomainError): FieldErrors =>
   Object.fromEntries(
     faults.map(({ parameter, pointer, detail }) => [
       parameter ?? pointer?.split('/').find((step) => step !== '') ?? '',
