@@ -30,15 +30,14 @@ export class AuditController {
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
     await sendList(request, response, 'audit', { title: 'Audit', actions: ACTIONS }, async () => {
-      const query = await listQuery(AuditEventQueryDto, request, response, cursorAlone);
-      return query && this.read(workspaceId, query, request, response);
+      const query = await listQuery(AuditEventQueryDto, request, cursorAlone);
+      return this.read(workspaceId, query, request, response);
     });
   }
 
   @Get('download')
   async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(AuditEventQueryDto, request, response);
-    if (!query) return;
+    const query = await listQuery(AuditEventQueryDto, request);
     const { start, filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
       ...{ name: 'audit-events.ndjson', mediaType: 'application/x-ndjson', head: '' },

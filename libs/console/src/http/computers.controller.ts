@@ -35,8 +35,7 @@ export class ComputersController {
   async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
     const checks = CHECKS.map((key, place) => ({ key, label: CHECK_LABELS[place] }));
     await sendList(request, response, 'computers', { title: 'Computers', checks }, async () => {
-      const query = await listQuery(ComputerQueryDto, request, response);
-      if (!query) return null;
+      const query = await listQuery(ComputerQueryDto, request);
       const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, {
         defaultSize: PAGE_SIZE,
       });
@@ -51,8 +50,7 @@ export class ComputersController {
 
   @Get('download')
   async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(ComputerQueryDto, request, response);
-    if (!query) return;
+    const query = await listQuery(ComputerQueryDto, request);
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
       ...{ name: 'computers.csv', mediaType: 'text/csv; charset=utf-8' },

@@ -2,8 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import { PROBLEMS, toDomainError } from '#libs/platform/problems';
 import type { Request, Response } from 'express';
-import { SignInNeeded } from './console.guard';
-import { sendPage } from './page';
+import { LeadsTo, sendPage } from './page';
 import { UploadGone } from './uploads';
 
 /** Turns every failure into a page. Only what is meant for people is shown. */
@@ -14,7 +13,7 @@ export class ConsoleFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
     const { requestId } = host.switchToHttp().getRequest<Request>().context;
-    if (error instanceof SignInNeeded) return response.redirect(303, '/sign-in');
+    if (error instanceof LeadsTo) return response.redirect(303, error.address);
     // Nobody waits any more, as when an upload is broken off.
     if (response.destroyed) return;
     if (error instanceof UploadGone) return sendPage(response, 'uploadGone', { title: 'Upload the file again' }, 404);

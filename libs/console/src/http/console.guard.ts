@@ -7,9 +7,7 @@ import { Sessions } from '../typeorm/sessions';
 import { ACCESS } from './access.decorator';
 import { Cookies } from './cookies';
 import { assertForm } from './form-token';
-
-/** Nobody is signed in. The filter leads to the sign-in page. */
-export class SignInNeeded extends Error {}
+import { LeadsTo } from './page';
 
 /** Lets a request pass when its session is alive, the role suffices, and a form comes from a page of this session. */
 @Injectable()
@@ -29,7 +27,7 @@ export class ConsoleGuard implements CanActivate {
     const cookie = this.cookies.read(request, 'session');
     const signedIn = cookie === null ? null : await this.sessions.find(cookie);
     // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
-    if (!signedIn) throw new SignInNeeded();
+    if (!signedIn) throw new LeadsTo('/sign-in');
     request.signedIn = signedIn;
     if (!mayAct(signedIn.role, needed)) {
       throw new ForbiddenException('Only administrators of the workspace may do this.');

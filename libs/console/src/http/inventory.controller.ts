@@ -55,8 +55,7 @@ export class InventoryController {
 
   @Get('download')
   async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(AssetQueryDto, request, response, typeAlone);
-    if (!query) return;
+    const query = await listQuery(AssetQueryDto, request, typeAlone);
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
       ...{ name: 'inventory.csv', mediaType: 'text/csv; charset=utf-8', head: csvLine(COLUMNS) },
@@ -137,8 +136,7 @@ export class InventoryController {
       },
     };
     const read = async () => {
-      const query = await listQuery(AssetQueryDto, request, response, typeAlone);
-      if (!query) return null;
+      const query = await listQuery(AssetQueryDto, request, typeAlone);
       const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, {
         defaultSize: PAGE_SIZE,
       });

@@ -2,7 +2,7 @@ import { LAST_MILLISECOND, ValidationFailed, parseTimestamp } from '#libs/kernel
 import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
-import { type PageContent, sendPage } from './page';
+import { LeadsTo, type PageContent, sendPage } from './page';
 import { orRefuse } from './read-fields';
 
 const DAY_MS = 86_400_000;
@@ -12,45 +12,43 @@ const pipe = new InputPipe();
 
 /**
  * Reads the query of a list under the API's names. A form also sends empty fields, and one for each ticked box: that leads
- * to the address without them, and gives null. `read` turns what people choose into what the API takes.
- * @throws `validation_failed`
+ * to the address without them. `read` turns what people choose into what the API takes.
+ * @throws `validation_failed` and {@link LeadsTo}
  */
 export async function listQuery<Query extends object>(
   dto: new () => Query,
   request: Request,
-  response: Response,
   read: (sent: Record<string, unknown>) => Record<string, unknown> = (all) => all,
-): Promise<Query | null> {
+): Promise<Query> {
   const sent = Object.entries(request.query as Record<string, string | string[]>);
   const plain = sent.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const);
   const given = plain.filter(([, value]) => value !== '');
-  if (given.length === sent.length && sent.every(([, value]) => !Array.isArray(value))) {
-    const asked = pipe.transform(momentsOf(read({ ...request.query })), { type: 'query', metatype: dto });
-    const query = (await asked.catch(namingDays)) as Query;
-    refuseInstantOfPage(query);
-    return query;
+  if (given.length < sent.length || sent.some(([, value]) => Array.isArray(value))) {
+    throw new LeadsTo(request.path + textOf(given));
   }
-  response.redirect(303, request.path + textOf(given));
-  return null;
+  const asked = pipe.transform(momentsOf(read({ ...request.query })), { type: 'query', metatype: dto });
+  const query = (await asked.catch(namingDays)) as Query;
+  refuseInstantOfPage(query);
+  return query;
 }
 
 /**
- * Shows the list that `read` finds, unless that has sent a response and gives null. A fault of the query stands beside its
- * field, or above the list without one, and what was typed stays.
+ * Shows the list that `read` finds. A fault of the query stands beside its field, or above the list without one, and what
+ * was typed stays.
  */
 export async function sendList(
   request: Request,
   response: Response,
   view: 'inventory' | 'computers' | 'audit',
   content: PageContent,
-  read: () => Promise<object | null>,
+  read: () => Promise<object>,
   status = 200,
 ): Promise<void> {
   const show = async (): Promise<void> => {
     const found = await read();
     // Of the API's next page.
     response.removeHeader('Link');
-    if (found) sendPage(response, view, { typed: request.query, ...content, ...found }, status);
+    sendPage(response, view, { typed: request.query, ...content, ...found }, status);
   };
   await orRefuse(request.query, show, (refused) => sendPage(response, view, { ...content, ...refused }, 400));
 }

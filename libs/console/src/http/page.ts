@@ -32,6 +32,13 @@ const MENU = [
 const time = (moment: Date | string | number | null | undefined): string =>
   moment ? `${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'never';
 
+/** Another page has the response to this request. */
+export class LeadsTo extends Error {
+  constructor(readonly address: string) {
+    super(address);
+  }
+}
+
 /** Renders a page. Templates escape every value, and the policy of the response lets no foreign script run. */
 export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent, status = 200): void {
   const { signedIn, path } = response.req as Request;
