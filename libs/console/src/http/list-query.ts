@@ -1,4 +1,4 @@
-import { LAST_MILLISECOND, ValidationFailed, parseTimestamp } from '#libs/kernel';
+import { LAST_MILLISECOND, parseTimestamp } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
@@ -26,8 +26,8 @@ export async function listQuery<Query extends object>(
   if (given.length < sent.length || sent.some(([, value]) => Array.isArray(value))) {
     throw new LeadsTo(request.path + textOf(given));
   }
-  const asked = pipe.transform(momentsOf(read({ ...request.query })), { type: 'query', metatype: dto });
-  const query = (await asked.catch(namingDays)) as Query;
+  const moments = momentsOf(read({ ...request.query }));
+  const query = (await pipe.transform(moments, { type: 'query', metatype: dto })) as Query;
   refuseInstantOfPage(query);
   return query;
 }
@@ -78,17 +78,6 @@ function momentsOf(sent: Record<string, unknown>): Record<string, unknown> {
     moments[name] = new Date(Math.min(begin.getTime() + daysLater * DAY_MS, LAST_MILLISECOND)).toISOString();
   }
   return moments;
-}
-
-function namingDays(error: unknown): never {
-  if (!(error instanceof ValidationFailed)) throw error;
-  throw new ValidationFailed(
-    error.faults.map((fault) =>
-      fault.code === 'format' && (fault.parameter ?? '') in DAYS
-        ? { ...fault, detail: `${fault.parameter} must be a day such as 2026-01-02.` }
-        : fault,
-    ),
-  );
 }
 
 /** A form below the list brings its query along. */
