@@ -1,4 +1,4 @@
-import { Injectable, ServiceUnavailableException } from '@nestjs/common';
+import { Injectable, NotFoundException, ServiceUnavailableException } from '@nestjs/common';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
 import type { Configuration } from 'openid-client';
 import type { Account } from '../domain/person';
@@ -57,12 +57,13 @@ export class Issuer {
     const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
     const { email, email_verified: isVerified } = (hasMore ? more : claims) as Record<string, unknown>;
     const verifiedEmail = typeof email === 'string' && isVerified === true ? email : null;
-    return { issuer: this.known.issuer, subject: claims.sub, verifiedEmail };
+    return { issuer: this.known().issuer, subject: claims.sub, verifiedEmail };
   }
 
-  private get known(): NonNullable<Settings['console']['oidc']> {
+  /** @throws 404 without an issuer */
+  known(): NonNullable<Settings['console']['oidc']> {
     const { oidc } = this.settings.console;
-    if (!oidc) throw new Error('There is no issuer.');
+    if (!oidc) throw new NotFoundException();
     return oidc;
   }
 
@@ -78,7 +79,7 @@ export class Issuer {
 
   private async discover(): Promise<Configuration> {
     const { allowInsecureRequests, discovery } = await import('openid-client');
-    const { issuer, clientId, secretFile } = this.known;
+    const { issuer, clientId, secretFile } = this.known();
     const secret = readSecretFileSync(secretFile).toString().trim();
     return discovery(new URL(issuer), clientId, secret, undefined, {
       timeout: TIMEOUT_SECONDS,
