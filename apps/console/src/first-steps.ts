@@ -1,5 +1,6 @@
 import type { Settings } from '#libs/platform/config';
 import { openContext } from '#libs/platform/http';
+import { logAccess, whenServed } from '#libs/platform/http/server';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 
@@ -18,7 +19,11 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
   const { host } = new URL(url);
   return (request: Request, response: Response, next: NextFunction) => {
     openContext(request, response);
-    response.once('close', () => logAccess(log, request, response));
+    whenServed(request, response, (served) => {
+      const { workspaceId = null, personId = null } = request.signedIn ?? {};
+      const by = { workspaceId, personId };
+      logAccess(log, { ...served, ...by });
+    });
     response.setHeader('Content-Security-Policy', POLICY);
     // Under no-referrer browsers would send "Origin: null" with forms.
     response.setHeader('Referrer-Policy', 'same-origin');
@@ -35,14 +40,4 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
 
 function refuse(response: Response, reason: string): void {
   response.status(403).type('text/plain').send(`${reason}\n`);
-}
-
-/** No path, query or body: a link holds a secret, and a filter may hold a name. */
-function logAccess(log: Logger, request: Request, response: Response): void {
-  const { requestId, startedAt } = request.context;
-  const route = (request.route as { readonly path?: string } | undefined)?.path ?? null;
-  const who = { workspaceId: request.signedIn?.workspaceId ?? null, personId: request.signedIn?.personId ?? null };
-  const status = response.writableFinished ? response.statusCode : null;
-  const durationMs = Number(process.hrtime.bigint() - startedAt) / 1e6;
-  log.info({ requestId, method: request.method, route, status, ...who, durationMs }, 'request');
 }
