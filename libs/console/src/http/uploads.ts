@@ -142,7 +142,7 @@ export class Uploads implements OnModuleDestroy {
 
   private start(upload: Upload, personId: string): void {
     const work = this.inTurn(() => this.run(upload, personId))
-      .catch((error: unknown) => this.fail(upload, error))
+      .catch((error: unknown) => void this.told(error, upload))
       .finally(() => this.underWay.delete(work));
     this.underWay.add(work);
   }
@@ -182,12 +182,6 @@ export class Uploads implements OnModuleDestroy {
       upload.failedKept = failed.kept;
       if (upload.state !== 'tried') this.files.removeInput(path);
     }
-  }
-
-  /** Nobody waits for the work. A failure after the end of the import changes nothing of what became of it. */
-  private fail(upload: Upload, error: unknown): void {
-    const reason = this.told(error, upload);
-    if (isUnderWay(upload)) Object.assign(upload, { state: 'refused', reason });
   }
 
   private follow(upload: Upload, progress: ImportProgress): void {
