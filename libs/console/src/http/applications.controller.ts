@@ -97,9 +97,7 @@ export class ApplicationsController {
 
   @Post(':client_id/keys/remove')
   async removeKey(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.change(me, id, response, async () => {
-      if (!(await this.keys.asPerson(me).remove(id, String(body['kid'])))) throw new NotFoundException();
-    });
+    await this.change(me, id, response, () => this.keys.asPerson(me).remove(id, String(body['kid'])));
   }
 
   /** The trust opens nothing until a background worker fetched the keys of the issuer. */
@@ -114,9 +112,7 @@ export class ApplicationsController {
 
   @Post(':client_id/trust/remove')
   async removeTrust(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.change(me, id, response, async () => {
-      if (!(await this.trusts.asPerson(me).remove(id, idOf(String(body['trust']))))) throw new NotFoundException();
-    });
+    await this.change(me, id, response, () => this.trusts.asPerson(me).remove(id, idOf(String(body['trust']))));
   }
 
   @Post(':client_id/disable')
@@ -162,10 +158,10 @@ export class ApplicationsController {
     else this.showSecret(response, 'Application created', { application, clientSecret });
   }
 
-  /** Changes an application of the workspace, and leads back to its page. */
+  /** Changes an application of the workspace, and leads back to its page. What is not there is 404. */
   private async change(me: SignedIn, id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
     await this.own(me, id);
-    await make();
+    if (!(await make())) throw new NotFoundException();
     this.lead(response, id);
   }
 
