@@ -1,13 +1,4 @@
-import {
-  Controller,
-  Get,
-  NotFoundException,
-  Post,
-  Res,
-  UploadedFile,
-  UseGuards,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Controller, Get, NotFoundException, Post, Res, UploadedFile, UseInterceptors } from '@nestjs/common';
 import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
@@ -16,7 +7,6 @@ import type { SignedIn } from '../domain/signed-in';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { Names, authorText, isBy } from './names';
-import { OneUploadGuard } from './one-upload.guard';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type Refused, type Typed, orRefuse, readFields, refuseFields } from './read-fields';
@@ -64,7 +54,6 @@ export class ImportsController {
   }
 
   @Post()
-  @UseGuards(OneUploadGuard)
   @UseInterceptors(FileInterceptor('file'))
   async upload(
     @Sent() { me, body }: SentTo<never>,

@@ -40,13 +40,15 @@ describe('Uploads', () => {
 
   const personOf = (digit: number) =>
     ({ workspaceId: workspaceId(`0000000${digit}-0000-4000-8000-000000000000`), personId: 'p' }) as SignedIn;
-  const aFile = () =>
+  const aFile = (digit = 1) =>
     new Promise<StoredFile>((resolve, reject) =>
-      files._handleFile(null, { originalname: 'x', stream: Readable.from(['x']) }, (error, stored) =>
-        error ? reject(error) : resolve(stored as StoredFile),
+      files._handleFile(
+        { signedIn: personOf(digit) },
+        { originalname: 'x', stream: Readable.from(['x']) },
+        (error, stored) => (error ? reject(error) : resolve(stored as StoredFile)),
       ),
     );
-  const begin = async (digit = 1) => uploads.begin(personOf(digit), await aFile(), OPTIONS);
+  const begin = async (digit = 1) => uploads.begin(personOf(digit), await aFile(digit), OPTIONS);
   const settle = async () => {
     for (let steps = 0; steps < 5; steps += 1) await step();
   };
@@ -168,12 +170,21 @@ describe('Uploads', () => {
     expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
+  it('receives one file of a workspace at a time', async () => {
+    const first = aFile();
+
+    await expect(aFile()).rejects.toThrow('on its way');
+    await expect(aFile(2)).resolves.toBeDefined();
+    await first;
+    await expect(aFile()).resolves.toBeDefined();
+  });
+
   it('reports a directory that it cannot use, and throws nothing at the reader of forms', () => {
     rmSync(directory, { recursive: true });
     writeFileSync(directory, '');
     const done = jest.fn();
 
-    files._handleFile(null, { originalname: 'x', stream: Readable.from(['x']) }, done);
+    files._handleFile({ signedIn: personOf(1) }, { originalname: 'x', stream: Readable.from(['x']) }, done);
 
     expect(done).toHaveBeenCalledWith(expect.objectContaining({ code: 'ENOTDIR' }));
   });

@@ -57,7 +57,6 @@ export class UploadGone extends Error {}
 export class Uploads implements OnModuleDestroy {
   private readonly logger = new Logger('Uploads');
   private readonly uploads = new Map<string, Upload>();
-  private readonly receiving = new Set<string>();
   private readonly underWay = new Set<Promise<void>>();
   private running = 0;
   private readonly waiting: (() => void)[] = [];
@@ -79,15 +78,6 @@ export class Uploads implements OnModuleDestroy {
 
   of(workspaceId: SignedIn['workspaceId']): Upload | null {
     return this.uploads.get(workspaceId) ?? null;
-  }
-
-  /** Begins to receive a file, and returns how to end. @throws 409 while another one of the workspace is received */
-  receive(workspaceId: SignedIn['workspaceId']): () => void {
-    if (this.receiving.has(workspaceId)) {
-      throw new ConflictException('Another file of this workspace is on its way. Wait for its end.');
-    }
-    this.receiving.add(workspaceId);
-    return () => this.receiving.delete(workspaceId);
   }
 
   /** Begins with a dry run. An upload of the workspace that waits is removed. @throws 409 while one is under way */

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Injectable, Logger, type OnModuleInit, ServiceUnavailableException } from '@nestjs/common';
+import { ConflictException, Injectable, Logger, type OnModuleInit, ServiceUnavailableException } from '@nestjs/common';
 import { jsonLine } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
+import type { SignedIn } from '../domain/signed-in';
 
 export const MOST_BYTES = 100_000_000;
 /** Bounds the disk: uploads that are received, lie here, or left failed records. */
@@ -30,6 +31,7 @@ export interface StoredFile {
 export class UploadFiles implements OnModuleInit {
   private readonly logger = new Logger('UploadFiles');
   private readonly directory: string;
+  private readonly receiving = new Set<string>();
 
   constructor({ console: { port } }: Settings) {
     this.directory = join(tmpdir(), `compliance-console-${port}`);
@@ -40,7 +42,15 @@ export class UploadFiles implements OnModuleInit {
     this.makeDirectory();
   }
 
-  _handleFile(_: unknown, file: { originalname: string; stream: Readable }, done: Done<StoredFile>): void {
+  /** Refuses a second file of a workspace before a byte is stored, so that no workspace takes all places. */
+  _handleFile(
+    { signedIn: { workspaceId } }: { readonly signedIn: SignedIn },
+    file: { readonly originalname: string; readonly stream: Readable },
+    done: Done<StoredFile>,
+  ): void {
+    if (this.receiving.has(workspaceId)) {
+      return done(new ConflictException('Another file of this workspace is on its way. Wait for its end.'));
+    }
     let path: string;
     // Nobody catches what is thrown here.
     try {
@@ -48,12 +58,14 @@ export class UploadFiles implements OnModuleInit {
     } catch (error) {
       return done(error as Error);
     }
+    this.receiving.add(workspaceId);
     const out = createWriteStream(path, { flags: 'wx', mode: 0o600 });
     pipeline(file.stream, out)
       .catch((error: unknown) => {
         this.remove(path);
         throw error;
       })
+      .finally(() => this.receiving.delete(workspaceId))
       .then(() => done(null, { path }), done);
   }
 
