@@ -12,7 +12,6 @@ import { AssetChanges } from './http/asset-changes';
 import { AuditController } from './http/audit.controller';
 import { ComputersController } from './http/computers.controller';
 import { ConsoleFilter } from './http/console.filter';
-import { Coverage } from './http/coverage';
 import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
 import { Downloads } from './http/downloads';
@@ -54,7 +53,6 @@ import { Sessions } from './typeorm/sessions';
     Issuer,
     People,
     Sessions,
-    Coverage,
     Names,
     Notices,
     Uploads,

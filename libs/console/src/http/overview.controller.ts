@@ -1,12 +1,16 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ImportRuns } from '#libs/inventory';
-import { newestOf } from '#libs/kernel';
+import { COMPUTER_DAYS } from '#libs/computers';
+import { ASSET_DAYS, ImportRuns } from '#libs/inventory';
+import { Clock, newestOf } from '#libs/kernel';
+import { type CountedDay, DayCounts } from '#libs/platform/changes';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Access, Me } from './access.decorator';
 import { sendPage } from './page';
-import { Coverage } from './coverage';
+import { categoriesOf, checksOf, ownedOf, trendOf } from './coverage';
 
+const DAYS = 90;
+const DAY_MS = 86_400_000;
 const LAST_RUNS = 5;
 const SOURCES = 50;
 
@@ -15,15 +19,21 @@ const SOURCES = 50;
 @Access('viewer')
 export class OverviewController {
   constructor(
-    private readonly coverage: Coverage,
+    private readonly counts: DayCounts,
+    private readonly clock: Clock,
     private readonly imports: ImportRuns,
   ) {}
 
   @Get()
   async show(@Me() { workspaceId }: SignedIn, @Res() response: Response): Promise<void> {
-    const [now, trends, { items, totalCount }, latest] = await Promise.all([
-      this.coverage.now(workspaceId),
-      this.coverage.trends(workspaceId),
+    const dayBefore = (days: number) => new Date(this.clock.now() - days * DAY_MS).toISOString().slice(0, 10);
+    // The worker has counted the days that are over. Today's assets are counted already, computers once in an index.
+    const written = (of: typeof ASSET_DAYS) => this.counts.written(workspaceId, of, dayBefore(DAYS), dayBefore(1));
+    const [[assets], [computers], assetDays, computerDays, { items, totalCount }, latest] = await Promise.all([
+      this.counts.days(workspaceId, ASSET_DAYS, {}),
+      this.counts.days(workspaceId, COMPUTER_DAYS, {}),
+      written(ASSET_DAYS),
+      written(COMPUTER_DAYS),
       this.imports.sources(newestOf(workspaceId), { size: SOURCES, after: null }),
       this.imports.latest({ workspaceId, source: null }, LAST_RUNS),
     ]);
@@ -32,7 +42,12 @@ export class OverviewController {
       isStale: one.staleAfterSeconds !== null && ageOf(one.lastCompletedAt) > one.staleAfterSeconds,
     }));
     const runs = latest.map(({ run }) => run);
-    sendPage(response, 'overview', { title: 'Overview', ...now, sources, sourceCount: totalCount, runs, trends });
+    sendPage(response, 'overview', {
+      ...{ title: 'Overview', sources, sourceCount: totalCount, runs },
+      ...{ categories: categoriesOf(assets as CountedDay), checks: checksOf(computers as CountedDay) },
+      owners: trendOf('have an owner', assetDays, ownedOf),
+      passes: trendOf('pass', computerDays, checksOf),
+    });
   }
 }
 

@@ -2,7 +2,7 @@ import { number, table } from './field';
 import { RUNS } from './lists';
 
 const bar = (label: string): string =>
-  `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="all" width="100" height="8"/><rect class="part" width="<%= one.percent %>" height="8"/></svg>`;
+  `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="all" width="100" height="8"/><rect class="part" width="<%= one.percent ?? 0 %>" height="8"/></svg>`;
 
 /** Employees have no owner. */
 const owned = (cell: string): string => `<% if (one.key !== 'EMPLOYEE') { %>${cell}<% } %>`;
@@ -14,7 +14,7 @@ const trend = (trends: string, about: string): string => `<% if (${trends}.chart
 <div class="table" tabindex="0" role="region" aria-label="${about} by day"><table>
 <caption>${about} on the last ninety days, in percent</caption>
 <thead><tr><th scope="col">Day</th><% for (const label of ${trends}.labels) { %><th scope="col" class="number"><%= label %></th><% } %></tr></thead>
-<tbody><% for (const { day, percents } of ${trends}.rows) { %><tr><th scope="row"><%= day %></th><% for (const percent of percents) { %><td class="number"><%= percent ?? '–' %></td><% } %></tr><% } %></tbody>
+<tbody><% for (const { day, shares } of ${trends}.rows) { %><tr><th scope="row"><%= day %></th><% for (const { percent } of shares) { %><td class="number"><%= percent ?? '–' %></td><% } %></tr><% } %></tbody>
 </table></div></details>
 <% } else { %><p class="soft">Pictures of the last ninety days come with the first day that is over.</p><% } %>`;
 
@@ -30,18 +30,18 @@ ${table('it.categories', '', {
       `<a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a>`,
     ),
   ),
-  Coverage: owned(`${bar('<%= one.percent %> % have an owner')} <%= one.percent %> %`),
+  Coverage: owned(`${bar('<%= one.percent ?? 0 %> % have an owner')} <%= one.percent ?? 0 %> %`),
 })}
-${trend('it.trends.owners', 'Assets with an owner')}
+${trend('it.owners', 'Assets with an owner')}
 <h2>Computers by check</h2>
 ${table('it.checks', '', {
   Check: `<%= one.label %>`,
   Passing: number(`<%= one.passing.toLocaleString('en') %>`),
   Failing: number(`<a href="/computers?failingAnyOf=<%= one.key %>"><%= one.failing.toLocaleString('en') %></a>`),
   Unknown: number(`<a href="/computers?unknownAnyOf=<%= one.key %>"><%= one.unknown.toLocaleString('en') %></a>`),
-  Share: `${bar('<%= one.percent %> % pass')} <%= one.percent %> %`,
+  Share: `${bar('<%= one.percent ?? 0 %> % pass')} <%= one.percent ?? 0 %> %`,
 })}
-${trend('it.trends.checks', 'Computers that pass')}
+${trend('it.passes', 'Computers that pass')}
 <h2>Sources</h2>
 <% if (it.sourceCount > it.sources.length) { %><p class="soft">The first <%= it.sources.length %> of <%= it.sourceCount.toLocaleString('en') %> sources.</p><% } %>
 ${table('it.sources', 'There is no source yet.', {
