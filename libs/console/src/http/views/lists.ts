@@ -70,22 +70,17 @@ ${input('source', 'Source', '')}`,
 <p>${count('asset')} <a href="<%= it.download %>">Download as CSV</a></p>
 <% const canWrite = it.frame.me.role === 'admin'; %>
 <% for (const [name, reason] of Object.entries(it.ticked.errors)) { if (name !== 'owner' || it.assets.length === 0) { %><p class="notice bad"><%= reason %></p><% } } %>
-<% if (it.assets.length > 0) { %>
-<% if (canWrite) { %><form method="post" action="/inventory/ticked/owner<%= it.query %>" id="ticked"><%~ include('@fields', it) %></form><% } %>
+<% if (canWrite && it.assets.length > 0) { %><form method="post" action="/inventory/ticked/owner<%= it.query %>" id="ticked"><%~ include('@fields', it) %></form><% } %>
 <% const ticked = [it.ticked.typed.ids ?? []].flat(); %>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Owner</th><th scope="col">Classification</th><th scope="col">Source</th><th scope="col">Changed</th></tr></thead>
-<tbody>
-<% for (const one of it.assets) { %>
-<tr><td><% if (canWrite && one.type !== 'EMPLOYEE') { %><input type="checkbox" form="ticked" name="ids" value="<%= one.id %>"<% if (ticked.includes(one.id)) { %> checked<% } %> aria-label="Tick <%= one.name %>"> <% } %><a href="/inventory/<%= one.id %>"><%= one.name %></a></td>
-<td data-label="Type"><%= one.type %></td>
-<td data-label="Owner">${OWNER}</td>
-<td data-label="Classification"><%= one.classification %></td>
-<td data-label="Source"><%= one.source %></td>
-<td data-label="Changed"><%= it.time(one.updatedAt) %></td></tr>
-<% } %>
-</tbody></table></div>
-<% if (canWrite) { %>
+${table('it.assets', 'No asset matches.', {
+  Name: `<% if (canWrite && one.type !== 'EMPLOYEE') { %><input type="checkbox" form="ticked" name="ids" value="<%= one.id %>"<% if (ticked.includes(one.id)) { %> checked<% } %> aria-label="Tick <%= one.name %>"> <% } %><a href="/inventory/<%= one.id %>"><%= one.name %></a>`,
+  Type: `<%= one.type %>`,
+  Owner: OWNER,
+  Classification: `<%= one.classification %>`,
+  Source: `<%= one.source %>`,
+  Changed: `<%= it.time(one.updatedAt) %>`,
+})}
+<% if (canWrite && it.assets.length > 0) { %>
 <h2>Change the ticked assets</h2>
 <div class="filters">
 <div class="field"><label for="owner">Owner: a part of the name or e-mail address</label>
@@ -97,7 +92,6 @@ ${input('source', 'Source', '')}`,
 <p><button form="ticked" formaction="/inventory/ticked/classification<%= it.query %>" class="plain">Set classification</button></p>
 </div>
 <% } %>
-<% } else { %><p class="notice">No asset matches.</p><% } %>
 ${NEXT}
 <% } %>`,
   asset: `<% layout('@frame') %>
