@@ -167,6 +167,7 @@ export class Applications {
     const changes = { limits: () => 'limits || CAST(:added AS jsonb)' };
     return this.change(clientId, 'application.limits_set', changes, { added }, (before) => {
       if (general) assertNoneRaised(limits, { ...general, ...toLimits(before.limits) });
+      return true;
     });
   }
 
@@ -200,16 +201,16 @@ export class Applications {
   /** Removes the secret, so that only keys and trusts prove the application. Ends an overlap, the live token and its stream. */
   async removeSecret(clientId: string): Promise<Application | null> {
     const none = { secret_digest: null, secret_created_at: null, secret_last_used_at: null };
-    const application = await this.find(clientId);
-    if (!application?.credentials.some(({ type }) => type === 'SECRET')) return application;
-    return this.change(clientId, 'application.secret_removed', { ...none, ...NO_PREVIOUS_SECRET, ...END_TOKEN });
+    const changes = { ...none, ...NO_PREVIOUS_SECRET, ...END_TOKEN };
+    return this.change(clientId, 'application.secret_removed', changes, {}, (before) => secretsOf(before).length > 0);
   }
 
   /** Ends the old secret of an overlap now, with the live token and the stream when that secret obtained their token. */
   async endOldSecret(clientId: string): Promise<Application | null> {
-    const application = await this.find(clientId);
-    if (!application?.credentials.some(({ id }) => id === 'previous')) return application;
-    return this.change(clientId, 'application.secret_ended', { ...NO_PREVIOUS_SECRET, ...END_TOKEN_OF_OLD_SECRET });
+    const changes = { ...NO_PREVIOUS_SECRET, ...END_TOKEN_OF_OLD_SECRET };
+    return this.change(clientId, 'application.secret_ended', changes, {}, (before) =>
+      secretsOf(before).some(({ id }) => id === 'previous'),
+    );
   }
 
   /**
@@ -226,17 +227,18 @@ export class Applications {
   }
 
   /**
-   * Changes the application and records it. A change without effect leaves no event, except for a new secret.
+   * Changes the application and records it, where it is to change as it is under the lock. A change without effect
+   * leaves no event, except for a new secret.
    */
   private async change(
     clientId: string,
     action: AuditAct['action'],
     changes: Changes,
     parameters: ObjectLiteral = {},
-    assertAllowed: (before: ApplicationRow) => void = () => undefined,
+    isToChange: (before: ApplicationRow) => boolean = () => true,
   ): Promise<Application | null> {
     return this.changes.changeGrant(clientId, async ({ manager, application: before, record }) => {
-      assertAllowed(before);
+      if (!isToChange(before)) return toApplication(before, await secretlessOfOne(manager, clientId));
       const updated = await manager
         .createQueryBuilder()
         .update(ApplicationRow)
