@@ -40,8 +40,6 @@ describe('The single stream of an application', () => {
   });
   afterEach(() => readers.forEach((reader) => reader.leave()));
 
-  /** Instances of one process share the log of the last. */
-  const logLines = () => [...app.logLines, ...other.logLines];
   /** Asks for a stream and reads no more than its head. */
   const ask = async (origin = app.origin, path = ASSETS, of = token): Promise<StreamReader> => {
     const reader = await StreamReader.open(origin, path, of);
@@ -137,18 +135,6 @@ describe('The single stream of an application', () => {
     expect(await answer(other.origin)).toBe('export_in_progress');
   });
 
-  it('ends when another instance began one meanwhile, because Redis lost its data', async () => {
-    const superseded = () => logLines().filter(({ outcome }) => outcome === 'superseded');
-    expect(await answer()).toBe(200);
-
-    // The first instance takes its place again within a second.
-    while ((await answer(other.origin)) !== 200) await shared.flush();
-
-    for (const deadline = Date.now() + 10_000; superseded().length === 0 && Date.now() < deadline;) await delay(50);
-    expect(superseded()).toMatchObject([{ message: 'stream cut', resource: 'assets' }]);
-    expect(await answer()).toBe('export_in_progress');
-  });
-
   it('may start within five seconds after its client disconnected', async () => {
     expect(await answer()).toBe(200);
     readers[0]?.leave();
@@ -197,7 +183,7 @@ describe('The single stream of an application', () => {
     };
     /** Waits until the instance knows that all its streams have ended. */
     const ended = async (): Promise<void> => {
-      const said = (message: string) => logLines().filter((line) => line['message'] === message).length;
+      const said = (message: string) => app.logLines.filter((line) => line['message'] === message).length;
       for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(10)) {
         if (said('stream begun') === said('stream cut') + said('stream complete')) return;
       }

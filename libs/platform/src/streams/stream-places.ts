@@ -30,10 +30,7 @@ const TAKE_PLACE = new RedisScript(`
   if charged[1] == 1 then redis.call('SET', KEYS[2], ARGV[5], 'PX', ARGV[6]) end
   return charged`);
 
-/**
- * Extends the lease, also one that Redis has lost. Returns 0 when another stream has the place. KEYS: the place. ARGV: the
- * holder, milliseconds of the lease.
- */
+/** Extends the lease, also one that Redis has lost. KEYS: the place. ARGV: the holder, milliseconds of the lease. */
 const KEEP_PLACE = new RedisScript(`
   local holder = redis.call('GET', KEYS[1])
   if holder and holder ~= ARGV[1] then return 0 end
@@ -53,12 +50,6 @@ export class StreamInProgress extends DomainError {
 }
 
 /**
- * Keeps the place until the function that it returns gives the place back. Calls `lost` when another stream has the place,
- * because Redis lost its data.
- */
-export type KeepPlace = (lost: () => void) => () => void;
-
-/**
  * The one stream at a time of each application. All instances share a lease in Redis for each place. While Redis is away
  * each instance has places of its own.
  */
@@ -76,14 +67,14 @@ export class StreamPlaces {
   /**
    * Takes the client's place here, reads, then takes the place on all instances and charges the bucket of streams. A read
    * waits for its turn, and many of one application would hold up all others. Returns what was read, and the function that
-   * keeps the place: null for a HEAD, and for a client that left, which keep none.
+   * gives the place back: null for a HEAD, and for a client that left, which keep none.
    * @throws `export_in_progress` and errors of `read`, which cost nothing, or `rate_limited`
    */
   async take<First>(
     clientId: string,
     response: Response,
     read: () => Promise<First>,
-  ): Promise<First & { readonly keepPlace: KeepPlace | null }> {
+  ): Promise<First & { readonly leavePlace: (() => void) | null }> {
     if (this.takenHere.has(clientId)) throw new StreamInProgress();
     this.takenHere.set(clientId, response);
     const leaveHere = (): void => {
@@ -91,25 +82,25 @@ export class StreamPlaces {
     };
     // The client may leave while it waits.
     response.once('close', leaveHere);
-    let keepPlace: KeepPlace | null = null;
+    let leavePlace: (() => void) | null = null;
     try {
       const first = await read();
       const goesOn = response.req.method !== 'HEAD' && !response.closed;
-      if (goesOn) keepPlace = await this.takeEverywhere(clientId, response);
-      return { ...first, keepPlace };
+      if (goesOn) leavePlace = await this.takeEverywhere(clientId, response);
+      return { ...first, leavePlace };
     } finally {
-      if (keepPlace === null) leaveHere();
+      if (leavePlace === null) leaveHere();
     }
   }
 
-  private async takeEverywhere(clientId: string, response: Response): Promise<KeepPlace> {
+  private async takeEverywhere(clientId: string, response: Response): Promise<() => void> {
     const holder = randomUUID();
     const charge = await this.charge(clientId, holder);
     if (!charge.allowed) {
       setBucketHeaders(response, BUCKET, charge);
       throw new RateLimited(charge);
     }
-    return (lost) => this.keep(clientId, holder, lost);
+    return this.keep(clientId, holder);
   }
 
   private async charge(clientId: string, holder: string): Promise<Charge> {
@@ -122,13 +113,11 @@ export class StreamPlaces {
     return chargeOf(reply as ChargeReply, size);
   }
 
-  private keep(clientId: string, holder: string, lost: () => void): () => void {
+  private keep(clientId: string, holder: string): () => void {
     const keys = [placeKey(clientId)];
-    const renew = async (): Promise<void> => {
-      const kept = await this.redis.attempt((redis) => KEEP_PLACE.run(redis, keys, [holder, LEASE_MS]));
-      if (kept === 0) lost();
-    };
-    const renewal = setInterval(() => void renew(), RENEWAL_MS).unref();
+    const renewal = setInterval(() => {
+      void this.redis.attempt((redis) => KEEP_PLACE.run(redis, keys, [holder, LEASE_MS]));
+    }, RENEWAL_MS).unref();
     return () => {
       clearInterval(renewal);
       void this.redis.attempt((redis) => LEAVE_PLACE.run(redis, keys, [holder]));

@@ -16,7 +16,7 @@ describe('A stream', () => {
       take: async (_clientId: string, _response: unknown, read: () => Promise<object>) => {
         const first = await read();
         streams.stop();
-        return { ...first, keepPlace: () => leavePlace };
+        return { ...first, leavePlace };
       },
     };
     const metrics = new Metrics();

@@ -20,7 +20,7 @@ import { Tally } from '../observability/tally';
 import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
 import { BYTES_PER_READ, ROWS_PER_CHECKPOINT, StreamTurns, streamLines } from './stream-lines';
-import { type KeepPlace, StreamInProgress, StreamPlaces } from './stream-places';
+import { StreamInProgress, StreamPlaces } from './stream-places';
 import { NDJSON_MEDIA_TYPE } from './stream-route';
 
 const MAX_DURATION_MS = 30 * 60_000;
@@ -62,16 +62,7 @@ interface StreamQuery {
 export type StreamedQuery<Query extends StreamQuery> = Omit<Query, keyof StreamQuery>;
 
 /** Why a stream ended; `complete` is the only one with an end line. */
-const OUTCOMES = [
-  'complete',
-  'disconnected',
-  'stalled',
-  'too_long',
-  'withdrawn',
-  'superseded',
-  'stopped',
-  'failed',
-] as const;
+const OUTCOMES = ['complete', 'disconnected', 'stalled', 'too_long', 'withdrawn', 'stopped', 'failed'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 /** A stream that ended, complete or cut. */
@@ -155,9 +146,9 @@ export class Streams {
       return { start, first, read };
     };
     this.server.httpAdapter.holdStream(response);
-    const { start, first, read, keepPlace } = await this.places.take(clientId, response, firstRows);
-    if (keepPlace === null) return ndjson(Readable.from([]));
-    const stream = this.watch(caller, list.resource, response, keepPlace);
+    const { start, first, read, leavePlace } = await this.places.take(clientId, response, firstRows);
+    if (leavePlace === null) return ndjson(Readable.from([]));
+    const stream = this.watch(caller, list.resource, response, leavePlace);
     const rowsOfStream = {
       start: start && { type: 'start', ...(!asOf && { totalCount: first.totalCount }), ...start },
       first,
@@ -193,9 +184,8 @@ export class Streams {
     }
   }
 
-  private watch(caller: Caller, resource: string, response: Response, keepPlace: KeepPlace): Stream {
+  private watch(caller: Caller, resource: string, response: Response, leavePlace: () => void): Stream {
     const stream: Stream = { caller, resource, response, outcome: 'disconnected', rows: 0 };
-    const leavePlace = keepPlace(() => cut(stream, 'superseded'));
     const end = (): void => {
       clearTimeout(longest);
       clearInterval(access);
