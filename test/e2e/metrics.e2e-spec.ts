@@ -203,8 +203,10 @@ describe('GET /metrics of the management port', () => {
       for (let request = 0; request < 20; request += 1) await client.get('/v1/computers');
       expect(await state()).toEqual([0, 1]);
       expect(await readiness()).toEqual([200, 'away']);
+      expect((await api.samples()).get('compliance_rate_limit_mode{mode="local"}')).toBe(1);
       await redis.set('forward');
       while ((await state())[0] !== 1) await client.get('/v1/computers');
+      expect((await api.samples()).get('compliance_rate_limit_mode{mode="redis"}')).toBe(1);
     });
     // On a busy machine Redis may seem away once more, but never at every request.
     expect([1, 2, 3]).toContain(opened);

@@ -32,6 +32,15 @@ export function watchPlatform(
     'to',
     redis.transitions,
   );
+  metrics.states(
+    {
+      name: 'compliance_rate_limit_mode',
+      help: '1 for the current place of the buckets: redis (shared by all instances) or local (this instance).',
+    },
+    'mode',
+    ['redis', 'local'],
+    () => (redis.state === 'ok' ? 'redis' : 'local'),
+  );
   metrics.tally(
     { name: 'compliance_idempotency_outcomes_total', help: 'Writes with an Idempotency-Key, by outcome.' },
     'outcome',
