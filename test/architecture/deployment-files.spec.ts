@@ -157,7 +157,7 @@ describe('compose.yaml', () => {
     expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
   });
 
-  it('migrates a volume of release 1.0.0, which lacks the role of the console and has a file of cursor keys', () => {
+  it('leaves out the role of the console, which a volume of release 1.0.0 lacks, and names its file of cursor keys', () => {
     expect(at(compose, 'services.migrate.environment.CONSOLE_DATABASE_URL')).toEqual([
       expect.stringMatching(/^\$\{CONSOLE_OIDC_ISSUER:\+postgres:.*\}$/),
     ]);
