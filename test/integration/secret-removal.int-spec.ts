@@ -1,6 +1,8 @@
 import { type TestOperator, openOperator } from '../support/operator';
 import { type TestApp, startApp } from '../support/start-app';
 
+const WAITING = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
 describe('Two removals of a secret at once', () => {
   let app: TestApp;
   let operator: TestOperator;
@@ -15,12 +17,18 @@ describe('Two removals of a secret at once', () => {
 
   it('leave one event and end the live token once', async () => {
     const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    const { admin } = app.database;
     const remove = () => operator.applications.removeSecret(clientId);
 
-    const [first, second] = await Promise.all([remove(), remove()]);
+    await admin.query('BEGIN');
+    await admin.query('SELECT FROM application WHERE client_id = $1 FOR UPDATE', [clientId]);
+    const removals = Promise.all([remove(), remove()]);
+    while ((await admin.query(WAITING)).rowCount !== 2) await admin.query('SELECT pg_stat_clear_snapshot()');
+    await admin.query('COMMIT');
+    const [first, second] = await removals;
 
     expect(second?.generation).toBe(first?.generation);
     const events = `SELECT FROM audit_event WHERE target_id = $1 AND action = 'application.secret_removed'`;
-    expect((await app.database.admin.query(events, [clientId])).rows).toHaveLength(1);
+    expect((await admin.query(events, [clientId])).rows).toHaveLength(1);
   });
 });
