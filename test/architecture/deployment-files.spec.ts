@@ -134,6 +134,39 @@ describe('The files of a host', () => {
     expect(unit).toMatch(/^TimeoutStopSec=40$/m);
   });
 
+  it('configure the proxy as compose.yaml does, except for addresses and TLS', () => {
+    const compose = textOf('docker/haproxy/haproxy.cfg');
+    const linesOf = (text: string): string[] => text.split('\n').filter((line) => !/^ *#|^$/.test(line));
+    const only = (one: string, other: string): string[] =>
+      linesOf(one)
+        .filter((line) => !linesOf(other).includes(line))
+        .map((line) => line.trim());
+    const common = (one: string, other: string): string[] =>
+      linesOf(one).filter((line) => linesOf(other).includes(line));
+    expect(only(host, compose)).toEqual([
+      ...['user haproxy', 'group haproxy', 'setenv BASE_URL https://api.example.com'],
+      'bind :443 ssl crt /etc/haproxy/api.pem alpn http/1.1',
+      'use_backend consoles if { req.hdr(Host) -i console.example.com }',
+      ...['default-server check inter 1s fall 2 rise 1'],
+      ...['server instance1 127.0.0.1:3001 port 9091', 'server instance2 127.0.0.1:3002 port 9092'],
+      'cookie console_instance insert indirect nocache httponly secure attr SameSite=Lax',
+      ...['default-server check inter 1s fall 2 rise 1', 'server console1 127.0.0.1:3101 port 9191 cookie 1'],
+    ]);
+    expect(only(compose, host)).toEqual([
+      'setenv BASE_URL http://localhost:3000',
+      ...['resolvers containers', 'nameserver dns 127.0.0.11:53', 'hold valid 2s', 'bind :3000', 'bind :3002'],
+      'use_backend consoles if { dst_port 3002 }',
+      'default-server check port 9090 inter 1s fall 2 rise 1 resolvers containers init-addr none',
+      'server-template instance 4 api:3000',
+      'cookie console_instance insert indirect nocache httponly dynamic attr SameSite=Lax',
+      'dynamic-cookie-key compliance-console',
+      'default-server check port 9091 inter 1s fall 2 rise 1 resolvers containers init-addr none',
+      'server-template console 2 console:3001',
+    ]);
+    // The order of rules matters.
+    expect(common(host, compose)).toEqual(common(compose, host));
+  });
+
   it('are all described by docs/production.md', () => {
     const page = textOf('docs/production.md');
     const [, table = ''] = /^## Files\n([^]*?)(?:^## |$(?![^]))/m.exec(page) ?? [];

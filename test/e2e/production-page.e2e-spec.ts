@@ -31,7 +31,7 @@ import { type TemporaryPostgres, startTemporaryPostgres } from '../support/tempo
 const ROOT = join(__dirname, '../..');
 const FILES = [
   ...['docker/production.env.example', 'docker/console.env.example'],
-  ...['docker/haproxy/common.cfg', 'docker/haproxy/host.cfg', 'docker/haproxy/malformed.http'],
+  ...['docker/haproxy/host.cfg', 'docker/haproxy/malformed.http'],
 ];
 /** Stands between the outputs of two blocks. */
 const BETWEEN = '--- next block ---\n';

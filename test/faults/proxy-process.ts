@@ -94,7 +94,7 @@ const isUp = ({ status }: Record<string, string>): boolean => status === 'UP';
 /** The shipped configuration with other ports and instances. */
 export function shippedConfiguration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
   const directory = join(__dirname, '../../docker/haproxy');
-  const shipped = ['common.cfg', 'compose.cfg'].map((name) => readFileSync(join(directory, name), 'utf8')).join('\n');
+  const shipped = readFileSync(join(directory, 'haproxy.cfg'), 'utf8');
   const server = (upstream: Upstream, place: number): string =>
     `  server instance${place} 127.0.0.1:${upstream.port} port ${upstream.managementPort}`;
   return `${shipped
@@ -102,12 +102,12 @@ export function shippedConfiguration(port: number, statisticsPort: number, upstr
     .replace(/^ +log stdout .*\n/m, '')
     // The console has tests of its own.
     .replace(/^ +(?:bind :3002|use_backend consoles .*)\n/gm, '')
-    .replace(/^backend consoles .*\n(?: .*\n?)+/m, '')
+    .replace(/^backend consoles\n(?: .*\n?)+/m, '')
     .replace('default-path config', `default-path origin ${directory}`)
     .replace(/bind :\d+/, `bind 127.0.0.1:${port}`)
     .replace(/ port \d+(.*) resolvers containers init-addr none/, '$1')
     .replace(/^ +server-template .*$/m, upstreams.map(server).join('\n'))}
-frontend statistics from of_all
+frontend statistics
   bind 127.0.0.1:${statisticsPort}
   stats enable
   stats uri /

@@ -84,11 +84,8 @@ describe('Restarting instances behind a proxy one by one', () => {
 
 describe('The proxy of compose.yaml', () => {
   it('accepts its configuration', () => {
-    const files = ['common.cfg', 'compose.cfg'].flatMap((name) => [
-      '-f',
-      join(__dirname, '../../docker/haproxy', name),
-    ]);
-    const { status, stderr } = spawnSync(demandProgram('haproxy'), ['-c', ...files], { encoding: 'utf8' });
+    const file = join(__dirname, '../../docker/haproxy/haproxy.cfg');
+    const { status, stderr } = spawnSync(demandProgram('haproxy'), ['-c', '-f', file], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
   });
 
