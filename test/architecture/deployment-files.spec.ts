@@ -219,7 +219,7 @@ describe('compose.yaml', () => {
   it('mounts only files that exist', () => {
     const mounts = at(compose, 'services.*.volumes.*').map(String);
     const files = mounts.filter((mount) => mount.startsWith('./')).map((mount) => mount.split(':')[0] as string);
-    expect(files.length).toBeGreaterThan(1);
+    expect(files.length).toBeGreaterThan(3);
     expect(files.filter((file) => !existsSync(join(root, 'docker', file)))).toEqual([]);
     const volumes = mounts.filter((mount) => /^\w/.test(mount)).map((mount) => mount.split(':')[0] as string);
     const declared = Object.keys(at(compose, 'volumes')[0] as object);
@@ -365,7 +365,7 @@ describe('Alerts and dashboards', () => {
     ]),
   );
   const rules = at(yaml['docker/prometheus/alerts.yml']?.[0], 'groups.*.rules.*');
-  const dashboard = JSON.parse(textOf('docker/grafana/api.json')) as Tree;
+  const dashboard = JSON.parse(textOf('docker/grafana/dashboards/api.json')) as Tree;
   const expressions = [...rules, dashboard].flatMap((one) => everywhere(one, 'expr')).map(String);
 
   it('query only metrics and labels that exist', () => {
@@ -390,9 +390,17 @@ describe('Alerts and dashboards', () => {
     );
   });
 
-  it('ask the source of data that a person chooses', () => {
-    const asked = everywhere(dashboard, 'datasource').flatMap((one) => at(one, 'uid'));
-    expect([...new Set(asked)]).toEqual(at(dashboard, 'templating.list.*.name').map((name) => `\${${name as string}}`));
+  it('are provisioned with the files and the datasource that they need', () => {
+    const [source] = at(yaml['docker/grafana/provisioning/datasources/prometheus.yaml']?.[0], 'datasources.*');
+    expect([...new Set(everywhere(dashboard, 'datasource').flatMap((one) => at(one, 'uid')))]).toEqual(
+      at(source, 'uid'),
+    );
+    const [folder] = at(yaml['docker/grafana/provisioning/dashboards/api.yaml']?.[0], 'providers.*.options.path').map(
+      String,
+    );
+    const mounts = at(compose, 'services.grafana.volumes.*').map(String);
+    expect(mounts).toContain(`./grafana/dashboards:${folder}:ro`);
+    expect(at(yaml['docker/prometheus/prometheus.yml']?.[0], 'rule_files')).toEqual([['alerts.yml']]);
   });
 });
 

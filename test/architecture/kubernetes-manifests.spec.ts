@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import ts from 'typescript';
 import { MOST_BYTES, MOST_FILES } from '../../libs/console/src/system/upload-files.system';
-import { type Tree, at, readYaml, textOf } from './deployment-files';
+import { type Tree, at, readYaml } from './deployment-files';
 import { root } from './project-files';
 
 const yaml = readYaml();
@@ -119,10 +119,9 @@ describe('The manifests for Prometheus', () => {
     );
   });
 
-  it('name the jobs of the alerts', () => {
-    const jobs = [...textOf('docker/prometheus/alerts.yml').matchAll(/job="([^"]+)"/g)].map(([, job]) => job);
-    expect(monitors.flatMap((monitor) => at(monitor, 'spec.endpoints.*.relabelings.*.replacement')).sort()).toEqual(
-      [...new Set(jobs)].sort(),
+  it('name the jobs of prometheus.yml', () => {
+    expect(monitors.flatMap((monitor) => at(monitor, 'spec.endpoints.*.relabelings.*.replacement'))).toEqual(
+      at(yaml['docker/prometheus/prometheus.yml']?.[0], 'scrape_configs.*.job_name'),
     );
   });
 });
