@@ -98,7 +98,14 @@ describe('The operators’ jobs', () => {
 });
 
 describe('The manifests for Prometheus', () => {
-  const monitors = under('monitoring/').map(([, manifest]) => manifest);
+  const ofKind = (kind: string): Tree[] =>
+    under('monitoring/').flatMap(([, manifest]) => (text(manifest, 'kind') === kind ? [manifest] : []));
+  const monitors = ofKind('ServiceMonitor');
+
+  it('have the alerts of docker/prometheus/alerts.yml', () => {
+    const [groups] = at(yaml['docker/prometheus/alerts.yml']?.[0], 'groups');
+    expect(at(ofKind('PrometheusRule')[0], 'spec.groups')).toEqual([groups]);
+  });
 
   it.each([
     ['compliance-public-api', ''],
