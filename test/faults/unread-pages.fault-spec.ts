@@ -43,7 +43,7 @@ describe('Assets with 50 tags', () => {
   it.each([
     { fault: '40 pages of changes that nobody reads', requests: 40, path: '/v1/inventory/changes?pageSize=1000' },
     { fault: '40 pages of a list that nobody reads', requests: 40, path: LIST },
-    { fault: '40 pages of 2 MB that nobody reads', requests: 40, path: LIST, hasLongTags: true },
+    { fault: '40 pages of 5 MB that nobody reads', requests: 40, path: LIST, hasLongTags: true },
     { fault: '8 streams', requests: 8, path: '/v1/inventory/assets', accept: 'application/x-ndjson', isRead: true },
   ])(
     'do not fill the memory by $fault',

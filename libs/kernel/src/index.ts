@@ -22,7 +22,7 @@ export { DomainError, ERROR_CODES, type ErrorCode, type InputFault } from './dom
 export { escapeHtml } from './html-text';
 export { jsonLine } from './json-line';
 export { InputFaults, type Place, ValidationFailed, stepsInto } from './input-faults';
-export { MAX_PAGE_BYTES, type Page, type PageRequest, toPage } from './page';
+export { type Page, type PageRequest, toPage } from './page';
 export { personIdIn, personName } from './person-name';
 export {
   type Charge,

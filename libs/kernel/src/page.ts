@@ -1,9 +1,3 @@
-/**
- * A page ends with the item that reaches this size in Postgres' text form, which is about as long as JSON. The event loop
- * makes the JSON in some 10 ms. Ordinary pages take 0.1 MB.
- */
-export const MAX_PAGE_BYTES = 2_000_000;
-
 /** The start of a page: `after` is the position of the previous page's last item, null for the first page. */
 export interface PageRequest {
   readonly size: number;

@@ -1,4 +1,4 @@
-import { type ChangePage, type FeedStart, MAX_PAGE_BYTES, type WorkspaceId } from '#libs/kernel';
+import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull, LessThan, MoreThan } from 'typeorm';
 import { ASSET_UPDATED } from '../domain/audit-event';
@@ -29,6 +29,7 @@ const IS_UPDATE = 'event.action IS NULL';
 /** Events that a page with several filters looks at, at most: one index finds them, and few may pass the others. */
 const MOST_EXAMINED = 1_000;
 
+const MAX_PAGE_BYTES = 2_000_000;
 /**
  * Events of the first statement, and the most of one. Each reads twice as many as the one before. The page ends with the
  * event that reaches its bytes, and drops the others of its statement.

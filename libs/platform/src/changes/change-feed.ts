@@ -4,7 +4,6 @@ import {
   type Change,
   type ChangePage,
   type FeedStart,
-  MAX_PAGE_BYTES,
   type ReadScope,
   type WorkspaceId,
   newestOf,
@@ -144,6 +143,8 @@ export class ChangeFeed {
   }
 }
 
+/** The page ends with the row that reaches this size in Postgres' text form, which is about as long as JSON. */
+const MAX_PAGE_BYTES = 2_000_000;
 const START = { sequence: '0', kind: '0', id: '0' };
 
 type FeedColumn = (typeof FEED_COLUMNS)[number];

@@ -13,6 +13,7 @@ import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
 import { compressed, compressedElsewhere, sendStream } from './compression';
 import { closeLingering, closeSilent } from './closing';
+import { LargePages } from './large-pages';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
 import { UnsentBytes } from './unsent-bytes';
@@ -23,10 +24,7 @@ export const KEEP_ALIVE_MS = 70_000;
 const MAX_CONNECTIONS = 5_000;
 /** Memory of a stream whose client reads slower than it is made. */
 const STREAM_BYTES = 2_000_000;
-/**
- * A longer text is sent as bytes, which another thread compresses: while a client reads, Node would hold the text beside its
- * bytes.
- */
+/** A longer text is sent as bytes: while a client reads, Node would hold the text beside its bytes. */
 const LONG_TEXT = 100_000;
 
 /**
@@ -38,6 +36,7 @@ export class ApiServerAdapter extends ExpressAdapter {
   private first: (request: Request, response: Response, route: () => void) => void = (_, __, route) => route();
   private readonly pipelined = new PipelinedRequests();
   private readonly unsent = new UnsentBytes();
+  private readonly largePages = new LargePages();
 
   constructor(private readonly baseUrl: string) {
     super(strictExpress());
@@ -99,7 +98,11 @@ export class ApiServerAdapter extends ExpressAdapter {
     if (!isTyped) response.setHeader('Content-Type', JSON_RESPONSE);
     // A HEAD may lack what only the text could tell (RFC 9110, 9.3.2): its length and coding.
     if (response.req.method === 'HEAD') return response.end();
-    return this.sendText(response, JSON.stringify(body));
+    return this.largePages.make(
+      body,
+      (text) => this.sendText(response, text),
+      async (bytes) => this.sendWhole(response, await compressedElsewhere(response, bytes)),
+    );
   }
 
   /** Counts the memory of a stream until its response is closed. @throws `service_unavailable` */
@@ -107,13 +110,12 @@ export class ApiServerAdapter extends ExpressAdapter {
     this.unsent.hold(response, STREAM_BYTES);
   }
 
-  private sendText(response: Response, text: string): Response | Promise<Response> {
-    if (text.length < LONG_TEXT) return this.sendWhole(response, compressed(response, text));
-    return compressedElsewhere(response, Buffer.from(text)).then((bytes) => this.sendWhole(response, bytes));
+  private sendText(response: Response, text: string): Response {
+    return this.sendWhole(response, compressed(response, text.length < LONG_TEXT ? text : Buffer.from(text)));
   }
 
   private sendWhole(response: Response, body: string | Uint8Array): Response {
-    // The client may have left while its page was compressed.
+    // The client may have left while a large page was made.
     if (response.closed) return response;
     this.unsent.holdWhole(response, Buffer.byteLength(body));
     return sendBytes(response, body);

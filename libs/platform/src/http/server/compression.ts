@@ -8,25 +8,21 @@ import type { Request, Response } from 'express';
 const MIN_BYTES = 1_000;
 /** A stream adds listeners to those of every response. Node takes more than ten for a leak. */
 const MAX_LISTENERS = 20;
-/** Bodies that other threads compress at a time. They are in memory twice, and more of them would fill it. */
-const MOST_ELSEWHERE = 4;
-let elsewhere = 0;
 /** Half the time of zlib's default for some 4 % more bytes. */
 const LEVEL = 3;
 
 /** The body as gzip when its route offers that by `Vary: Accept-Encoding` and the client accepts it. */
-export function compressed<Body extends string | Buffer>(response: Response, body: Body): Body | Buffer {
+export function compressed(response: Response, body: string | Uint8Array): string | Uint8Array {
   if (!wantsGzip(response) || Buffer.byteLength(body) < MIN_BYTES) return body;
   response.setHeader('Content-Encoding', 'gzip');
   return gzipSync(body, { level: LEVEL });
 }
 
-/** The same for a large body. Another thread compresses it, unless they all have enough to do. */
+/** The same for a large body. Another thread compresses it. */
 export async function compressedElsewhere(response: Response, body: Buffer): Promise<Buffer> {
-  if (!wantsGzip(response) || elsewhere === MOST_ELSEWHERE) return compressed(response, body);
+  if (!wantsGzip(response)) return body;
   response.setHeader('Content-Encoding', 'gzip');
-  elsewhere += 1;
-  return compress(body, { level: LEVEL }).finally(() => (elsewhere -= 1));
+  return compress(body, { level: LEVEL });
 }
 
 /**
