@@ -91,7 +91,7 @@ describe('The history', () => {
     it('shows a state that alone is larger than a page of bytes', async () => {
       const { id, internalId } = await app.arrange.anAsset(workspace);
       const tags = JSON.stringify(
-        Array.from({ length: 2_100 }, (_, n) => ({ key: `k${n}`, readOnly: false, value: '\u{1F512}'.repeat(255) })),
+        Array.from({ length: 6_300 }, (_, n) => ({ key: `k${n}`, readOnly: false, value: '\u{1F512}'.repeat(255) })),
       );
       await set(internalId, `tags = '${tags}'`);
       await patch(id, { description: 'Reviewed' });
