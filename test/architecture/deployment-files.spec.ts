@@ -267,7 +267,14 @@ describe('The Kubernetes manifests', () => {
     expect(images).toEqual(images.map(() => images[0]));
     const kinds = kubernetes.flatMap((one) => at(one, 'kind'));
     expect(kinds).toEqual(
-      expect.arrayContaining(['Deployment', 'Service', 'Job', 'PodDisruptionBudget', 'NetworkPolicy']),
+      expect.arrayContaining([
+        'Deployment',
+        'Service',
+        'Job',
+        'PodDisruptionBudget',
+        'HorizontalPodAutoscaler',
+        'NetworkPolicy',
+      ]),
     );
   });
 
@@ -280,9 +287,7 @@ describe('The Kubernetes manifests', () => {
       ...{ production: true, baseUrl: settings['BASE_URL'] },
       console: { host: '0.0.0.0', managementHost: '0.0.0.0' },
     });
-    expect(settingsFrom(settings).replicas).toBe(
-      at(yaml['docker/kubernetes/deployment.yaml']?.[0], 'spec.replicas')[0],
-    );
+    expect(settingsFrom(settings).replicas).toBe(at(ofKind('HorizontalPodAutoscaler')[0], 'spec.minReplicas')[0]);
   });
 
   it('let only Prometheus reach instances that are not ready', () => {
