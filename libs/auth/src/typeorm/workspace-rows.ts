@@ -29,7 +29,7 @@ const TABLES = `
              AND its.attrelid = class.oid AND its.attnum = its_number
              AND named.attrelid = class.oid AND named.attnum = named_number) AS referrers
     FROM pg_class AS class JOIN pg_attribute AS tenant ON attrelid = class.oid AND attname = 'workspace_id'
-   WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+   WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
    ORDER BY name`;
 
 /** One workspace's rows in all tables with a `workspace_id`. For operators only. */
