@@ -31,16 +31,15 @@ async function consoleFaults(environment: NodeJS.ProcessEnv): Promise<string[]> 
 
 async function productionFaults(environment: NodeJS.ProcessEnv): Promise<string[]> {
   const faults: string[] = [];
-  const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_URL: url, SIGNING_KEYS_DIR: signingKeysDir } = environment;
+  const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_URL: url, SIGNING_KEYS_DIR: signingKeysDir = '' } = environment;
   if (!issuer) {
     faults.push(
       'CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID and CONSOLE_OIDC_SECRET_FILE are required when NODE_ENV=production',
     );
-  }
-  if (issuer && !isHttps(issuer)) faults.push('CONSOLE_OIDC_ISSUER must be an https address when NODE_ENV=production');
+  } else if (!isHttps(issuer)) faults.push('CONSOLE_OIDC_ISSUER must be an https address when NODE_ENV=production');
   if (!isHttps(url)) faults.push('CONSOLE_URL must be an https address when NODE_ENV=production');
-  for (const kind of signingKeysDir && existsSync(signingKeysDir) ? [TOKEN_KEYS, CHECKPOINT_KEYS] : []) {
-    if ((await listKeys(kind, signingKeysDir as string)).length === 0) continue;
+  for (const kind of existsSync(signingKeysDir) ? [TOKEN_KEYS, CHECKPOINT_KEYS] : []) {
+    if ((await listKeys(kind, signingKeysDir)).length === 0) continue;
     faults.push(
       `SIGNING_KEYS_DIR holds keys of tokens or checkpoints (*${kind.suffix}): give the console a directory without them`,
     );

@@ -76,9 +76,9 @@ export class InventoryController {
     const wanted = ['owner', 'classification'].find((one) => one === field) as AssetField | undefined;
     if (!wanted) throw new NotFoundException();
     const back = queryText(request);
+    const ticked = [body['ids'] ?? []].flat() as AssetId[];
     const change = async (): Promise<void> => {
-      const count = [body['ids'] ?? []].flat().length;
-      refuseFields({ ids: (count === 0 || count > PAGE_SIZE) && 'Tick 1 to 100 assets first.' });
+      refuseFields({ ids: (ticked.length === 0 || ticked.length > PAGE_SIZE) && 'Tick 1 to 100 assets first.' });
       const fields = await readFields(TickedAssetsDto, body);
       const isOwnerMissing = wanted === 'owner' && fields.owner === undefined && fields.ownerId === undefined;
       refuseFields({ owner: isOwnerMissing && 'Write a part of the name or e-mail address.' });
@@ -92,8 +92,8 @@ export class InventoryController {
       await orRefuse(body, change, (refused) => this.showList(me, request, response, refused));
     } catch (error) {
       if (!(error instanceof OwnerToChoose)) throw error;
-      const ids = [body['ids'] ?? []].flat() as AssetId[];
-      sendChoice(response, error, `${ids.length} ticked assets`, { action: `/inventory/ticked/owner${back}`, ids });
+      const form = { action: `/inventory/ticked/owner${back}`, ids: ticked };
+      sendChoice(response, error, `${ticked.length} ticked assets`, form);
     }
   }
 
