@@ -126,6 +126,37 @@ describe('Change feeds after operator commands', () => {
       expect((await client.get(`/v1/inventory/assets/${owned.id}`)).body).toMatchObject({ ownerId: person.id });
     });
 
+    it('counts from the removal of an asset, also after a tag key of it is deleted', async () => {
+      const removed = await app.arrange.anAsset(workspace, {
+        columns: { tags: '[{"key":"env","value":"","readOnly":false}]' },
+      });
+      const shown = await app.arrange.anAsset(workspace, {
+        columns: { tags: '[{"key":"env","value":"","readOnly":false}]' },
+      });
+      await app.arrange.aTagKey(workspace, 'env');
+      await app.arrange.change(
+        workspace,
+        `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+         SELECT workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id) WHERE workspace_id = $1`,
+        [workspace],
+      );
+      await hide(removed);
+      const { resumeCursor } = await page();
+      await delay(10);
+      const afterRemoval = new Date().toISOString();
+      await delay(10);
+
+      expect(await admin('tag-keys', 'delete', '--key', 'env')).toEqual({ key: 'env', assets: 2 });
+
+      expect((await page(resumeCursor)).results).toMatchObject([{ id: shown.id, type: 'UPSERTED' }]);
+      const { rows } = await app.database.admin.query<{ tags: unknown }>(
+        'SELECT tags FROM asset WHERE workspace_id = $1',
+        [workspace],
+      );
+      expect(rows).toEqual([{ tags: [] }, { tags: [] }]);
+      expect(await purge(afterRemoval)).toMatchObject({ purged: 1 });
+    });
+
     it('keeps an asset that was shown and removed again while the purge waited for it', async () => {
       const removed = await app.arrange.anAsset(workspace);
       await hide(removed);

@@ -9,13 +9,11 @@ const MARK = `
   WITH marked AS (
     UPDATE asset SET erased_change_id = change_id
      WHERE workspace_id = $1 AND public_id = $2 AND sub_key = ${EMPLOYEE}
-    RETURNING id, change_id, facet IS NOT NULL AS is_visible)
+    RETURNING id, facet IS NOT NULL AS is_visible)
   SELECT * FROM marked`;
 const ERASE_FORMER = `
   UPDATE asset_version SET name = 'erased', email = NULL
    WHERE workspace_id = $1 AND asset_id = $2`;
-/** Nobody sees the row, so it is no change: it keeps its change set where a forgotten ticket would be drawn. */
-const KEEP_CHANGE = `SELECT set_config('app.forgotten_ticket', $1 || ' ' || $2, true)`;
 const ERASE_PRESENT = `UPDATE asset SET name = 'erased', email = NULL WHERE workspace_id = $1 AND id = $2`;
 
 /** Takes an employee's name and e-mail address out of the past. */
@@ -34,13 +32,11 @@ export class HistoryErasure {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const run = async <Row>(text: string, values: readonly unknown[]): Promise<Row[]> =>
         manager.query<Row[]>(text, [...values]);
-      const [found] = await run<{ id: string; change_id: string; is_visible: boolean }>(MARK, [workspaceId, employee]);
+      const [found] = await run<{ id: string; is_visible: boolean }>(MARK, [workspaceId, employee]);
       if (!found) return false;
       await run(ERASE_FORMER, [workspaceId, found.id]);
-      if (!found.is_visible) {
-        await run(KEEP_CHANGE, [workspaceId, found.change_id]);
-        await run(ERASE_PRESENT, [workspaceId, found.id]);
-      }
+      // Nobody sees the row, so it is no change.
+      if (!found.is_visible) await run(ERASE_PRESENT, [workspaceId, found.id]);
       const target = { type: 'ASSET', id: employee } as const;
       await this.audit.record(workspaceId, { action: 'history.erased', actor: { type: 'OPERATOR' }, target }, run);
       return true;

@@ -20,19 +20,22 @@ const LOCK = `
 
 /**
  * Removes tag rows and rendered tags together. A statement of its own, because it must see what the locks waited for:
- * Postgres would otherwise compute such rows again, each with a change set of its own.
+ * Postgres would otherwise compute such rows again, each with a change set of its own. A hidden asset keeps its change set:
+ * clients see no change, and a purge counts from its removal.
  */
 const UNTAG = `
   WITH removed AS (
     DELETE FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 AND asset_id = ANY ($4::bigint[]) RETURNING asset_id
   ), rendered AS (
-    UPDATE asset SET version = version + 1, change_id = ${NEW_CHANGE_SET_ID},
-           updated_at = GREATEST(updated_at, now()), tags = COALESCE(
+    UPDATE asset SET version = version + 1,
+           change_id = CASE WHEN facet IS NULL THEN change_id ELSE ${NEW_CHANGE_SET_ID} END,
+           updated_at = CASE WHEN facet IS NULL THEN updated_at ELSE GREATEST(updated_at, now()) END, tags = COALESCE(
              (SELECT jsonb_agg(tag ORDER BY place) FROM jsonb_array_elements(tags) WITH ORDINALITY AS t (tag, place)
                WHERE tag->>'key' <> $3), '[]')
      WHERE workspace_id = $1 AND id IN (SELECT asset_id FROM removed)
+    RETURNING facet
   )
-  SELECT count(*)::int AS assets FROM removed`;
+  SELECT count(*)::int AS assets, count(facet)::int AS changes FROM rendered`;
 
 @Injectable()
 export class TagKeyRepositoryTypeorm extends TagKeyRepository {
@@ -100,11 +103,13 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
       const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, id]);
       if (locked.length > 0) {
         const ids = locked.map((asset) => asset.id);
-        const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key, ids]);
+        const [batch] = await manager.query<{ assets: number; changes: number }[]>(UNTAG, [workspaceId, id, key, ids]);
         // Updates may have taken the key from all of them.
         if (!batch?.assets) return 0;
-        const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
-        await manager.query(text, [...values]);
+        if (batch.changes > 0) {
+          const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
+          await manager.query(text, [...values]);
+        }
         return batch.assets;
       }
       // Fails when an asset received the key meanwhile. The repeat finds that asset.
