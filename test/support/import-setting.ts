@@ -108,8 +108,8 @@ export class ImportSetting {
     private readonly directory: string,
   ) {}
 
-  static async open(): Promise<ImportSetting> {
-    const database = await createTestDatabase();
+  static async open(options?: Parameters<typeof createTestDatabase>[0]): Promise<ImportSetting> {
+    const database = await createTestDatabase(options);
     const dataSource = new DataSource(
       dataSourceOptions(
         { url: database.migrationDatabaseUrl, poolSize: 4, patience: 'operator', entities: testEntities },

@@ -29,19 +29,31 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export async function createTestDatabase(
-  options: { readonly migrated: boolean } = { migrated: true },
-): Promise<TestDatabase> {
+interface TestDatabaseOptions {
+  readonly migrated?: boolean;
+  /** Of libc. By default that of the run's Postgres. */
+  readonly locale?: string;
+}
+
+export async function createTestDatabase({ migrated = true, locale }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const migrationDatabaseUrl = withDatabase(url('TEST_MIGRATION_DATABASE_URL'), name);
   const databaseUrl = withDatabase(url('TEST_DATABASE_URL'), name);
   const consoleDatabaseUrl = withDatabase(url('TEST_CONSOLE_DATABASE_URL'), name);
   const owner = new URL(migrationDatabaseUrl).username;
   await withServer(async (server) => {
-    if (options.migrated) await makeTemplateOnce(server, owner);
-    await server.query(`CREATE DATABASE ${name} OWNER ${owner} ${options.migrated ? `TEMPLATE ${TEMPLATE}` : ''}`);
-    if (options.migrated) await server.query(COPY_GRANTS, [name, TEMPLATE]);
+    if (locale !== undefined) {
+      const libc = `TEMPLATE template0 LOCALE_PROVIDER libc LOCALE '${locale}'`;
+      await server.query(`CREATE DATABASE ${name} OWNER ${owner} ${libc}`);
+    } else {
+      if (migrated) await makeTemplateOnce(server, owner);
+      await server.query(`CREATE DATABASE ${name} OWNER ${owner} ${migrated ? `TEMPLATE ${TEMPLATE}` : ''}`);
+      if (migrated) await server.query(COPY_GRANTS, [name, TEMPLATE]);
+    }
   });
+  // A template has one locale.
+  if (migrated && locale !== undefined)
+    await migrate({ migrationDatabaseUrl, databaseUrl, consoleDatabaseUrl, schema });
   const admin = superuserPool(withDatabase(url('TEST_SUPERUSER_URL'), name));
   return {
     databaseUrl,

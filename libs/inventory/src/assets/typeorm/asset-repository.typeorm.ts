@@ -31,6 +31,7 @@ import {
   ASSET_COLUMNS,
   EMPLOYEE,
   EXPANDED_ASSET_COLUMNS,
+  lowerCase,
   SELECTED,
   subKeyOf,
   toAsset,
@@ -53,7 +54,8 @@ const EMPLOYEES_WITH = prepared(
          FROM (SELECT public_id, name, email FROM asset
                 WHERE workspace_id = $1 AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL
                 ORDER BY facet, id LIMIT ${MOST_SEARCHED}) AS employee
-        WHERE strpos(lower(name), lower($2)) > 0 OR strpos(lower(email), lower($2)) > 0 LIMIT $3::integer) AS found ON true`,
+        WHERE strpos(${lowerCase('name')}, ${lowerCase('$2::text')}) > 0
+           OR strpos(${lowerCase('email')}, ${lowerCase('$2::text')}) > 0 LIMIT $3::integer) AS found ON true`,
 );
 const listWith = (expand?: Expand) => (expand ? EXPANDED_ASSET_LIST : ASSET_LIST);
 const FEED = feedStatement({ relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected });

@@ -1,4 +1,4 @@
-import { EMPLOYEE, emailIs } from '../../assets/typeorm/asset.row';
+import { EMPLOYEE, emailIs, lowerCase } from '../../assets/typeorm/asset.row';
 
 /** In all statements: $1 workspace, $2 source, `s` the staged record that names its owner. */
 const employeeWhere = (named: string): string => `
@@ -22,7 +22,7 @@ const EMPLOYEES_BY_EMAIL = `
 /** The same as the records before would leave them. */
 const PLANNED_EMPLOYEES_BY_EMAIL = `
   SELECT public_id FROM import_planned
-   WHERE sub_key = ${EMPLOYEE} AND is_visible AND lower(email) = lower(s.owner_email)
+   WHERE sub_key = ${EMPLOYEE} AND is_visible AND ${lowerCase('email')} = ${lowerCase('s.owner_email')}
   UNION ALL ${EMPLOYEES_BY_EMAIL}
      AND NOT EXISTS (SELECT FROM import_planned AS planned WHERE planned.public_id = asset.public_id)`;
 
@@ -35,7 +35,7 @@ export const OWNER_WAITS = `(
   OR s.owner_public_id IS NULL AND EXISTS (
     SELECT FROM import_waiting_employee AS waiting WHERE waiting.external_id = s.owner_external_id)
   OR s.owner_public_id IS NULL AND s.owner_external_id IS NULL AND EXISTS (
-    SELECT FROM import_waiting_employee AS waiting WHERE lower(waiting.email) = lower(s.owner_email)))`;
+    SELECT FROM import_waiting_employee AS waiting WHERE ${lowerCase('waiting.email')} = ${lowerCase('s.owner_email')}))`;
 
 interface Lookups {
   readonly ownerByExternalId: string;

@@ -1,4 +1,4 @@
-import { EMPLOYEE } from '../../assets/typeorm/asset.row';
+import { EMPLOYEE, lowerCase } from '../../assets/typeorm/asset.row';
 import { STAGED } from './import-rows';
 
 export const COPY_DEFERRED_OUT = `COPY import_deferred (${STAGED}) TO STDOUT`;
@@ -40,10 +40,10 @@ export const WAITING_FOR_EMPLOYEES = `
     FROM (
       SELECT place, max(employee) OVER (PARTITION BY address) AS owner
         FROM (
-          SELECT place, NULL AS employee, lower(owner_email) AS address FROM import_deferred
+          SELECT place, NULL AS employee, ${lowerCase('owner_email')} AS address FROM import_deferred
            WHERE sub_key = ${EMPLOYEE} AND visibility = 0 AND owner_public_id IS NULL AND owner_external_id IS NULL
           UNION ALL
-          SELECT NULL, place, lower(email) FROM import_waiting_employee) AS named
+          SELECT NULL, place, ${lowerCase('email')} FROM import_waiting_employee) AS named
        WHERE address IS NOT NULL) AS one
    WHERE place IS NOT NULL AND owner IS NOT NULL`;
 

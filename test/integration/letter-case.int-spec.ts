@@ -1,0 +1,41 @@
+import { newestOf } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import { assetRepositoryOn } from '../support/asset-repository';
+import { EMPLOYEE, ImportSetting, LAPTOP } from '../support/import-setting';
+
+const EVA = { ...EMPLOYEE, name: 'ÉVA', email: 'ÉVA@example.com' };
+const OF_EVA = { ...LAPTOP, owner: undefined, ownerEmail: 'éva@EXAMPLE.com' };
+
+describe('The letter case of an address beyond ASCII, in a database with the locale C', () => {
+  let setting: ImportSetting;
+  beforeAll(async () => {
+    setting = await ImportSetting.open({ locale: 'C' });
+  });
+  afterAll(() => setting.close());
+  beforeEach(() => setting.enterWorkspace());
+
+  it('does not matter to a filter and to a search', async () => {
+    await setting.importAll(EVA);
+    const repository = assetRepositoryOn(new Database(setting.dataSource));
+    const scope = newestOf(setting.here);
+
+    const list = await repository.list(scope, { email: 'éva@EXAMPLE.com' }, { size: 1, after: null });
+    const searches = ['éva@', 'Éva'].map((text) => repository.employeesWith(scope, text, 2));
+
+    expect(list.totalCount).toBe(1);
+    for (const { found } of await Promise.all(searches)) expect(found).toMatchObject([{ name: 'ÉVA' }]);
+  });
+
+  it.each([true, false])('does not matter to imports that name owners (dry run: %s)', async (dryRun) => {
+    const others = [2, 3].map((id) => ({ ...OF_EVA, externalId: `computer-${id}` }));
+
+    // The owner comes after the first one.
+    expect(await setting.run(setting.ndjson(OF_EVA, EVA, ...others), { dryRun })).toMatchObject({
+      created: 4,
+      warned: 0,
+    });
+
+    await setting.importAll(EVA);
+    expect(await setting.run(setting.ndjson(OF_EVA, ...others), { dryRun })).toMatchObject({ failed: 0, warned: 0 });
+  });
+});
