@@ -143,7 +143,7 @@ describe('A check of assertions', () => {
     });
   });
 
-  it('verifies as often as keys fit, and once where none does', async () => {
+  it('verifies as often as keys fit, three times at most, and once where none does', async () => {
     const made = await Promise.all(['a', 'b', 'c', 'd'].map(aKey));
     const keys = made.map(({ key }) => key);
     const token = await sign(own, (await aKey('x')).privateKey);
@@ -153,7 +153,7 @@ describe('A check of assertions', () => {
       await assertions.check(token, { clientId: 'ci_1', keys: keys.slice(0, count), oldAudience: false });
       return verifications.mock.calls.length;
     };
-    expect([await counted(0), await counted(1), await counted(3), await counted(4)]).toEqual([1, 1, 3, 1]);
+    expect([await counted(0), await counted(1), await counted(3), await counted(4)]).toEqual([1, 1, 3, 3]);
     verifications.mockRestore();
   });
 
