@@ -15,10 +15,14 @@ describe('Two removals of a secret at once', () => {
     await app.stop();
   });
 
-  it('leave one event and end the live token once', async () => {
+  it.each([
+    ['removeSecret', 'application.secret_removed'],
+    ['endOldSecret', 'application.secret_ended'],
+  ] as const)('leave one event and end the live token once (%s)', async (removal, action) => {
     const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    await operator.applications.rotateSecret(clientId, 3_600);
     const { admin } = app.database;
-    const remove = () => operator.applications.removeSecret(clientId);
+    const remove = () => operator.applications[removal](clientId);
 
     await admin.query('BEGIN');
     await admin.query('SELECT FROM application WHERE client_id = $1 FOR UPDATE', [clientId]);
@@ -28,7 +32,7 @@ describe('Two removals of a secret at once', () => {
     const [first, second] = await removals;
 
     expect(second?.generation).toBe(first?.generation);
-    const events = `SELECT FROM audit_event WHERE target_id = $1 AND action = 'application.secret_removed'`;
-    expect((await admin.query(events, [clientId])).rows).toHaveLength(1);
+    const events = 'SELECT FROM audit_event WHERE target_id = $1 AND action = $2';
+    expect((await admin.query(events, [clientId, action])).rows).toHaveLength(1);
   });
 });
