@@ -239,11 +239,14 @@ describe('An upload to the console', () => {
       expect([status, text.includes(`id="${fields[place]}-error"`)]).toEqual([400, true]);
     }
     expect(refused[4]?.text).toContain('value="101%"');
-    const none = new FormData();
-    none.set('source', 'hr');
-    none.set('missing', 'keep');
-    const missing = await admin.upload(addressIn(await admin.get('/imports/new')), none);
-    expect([missing.status, missing.text.includes('id="file-error"')]).toEqual([400, true]);
+    for (const source of ['hr', '']) {
+      const none = new FormData();
+      none.set('source', source);
+      none.set('missing', 'keep');
+      const { status, text } = await admin.upload(addressIn(await admin.get('/imports/new')), none);
+      const named = ['file', 'source'].map((field) => text.includes(`id="${field}-error"`));
+      expect([status, ...named]).toEqual([400, true, source === '']);
+    }
     expect(files()).toEqual(before);
   });
 

@@ -60,17 +60,21 @@ export class ImportsController {
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    if (!file) return this.showForm(response, { errors: { file: 'Choose a file.' }, typed: body });
+    const noFile: Refused['errors'] = file ? {} : { file: 'Choose a file.' };
     const begin = async (): Promise<void> => {
       try {
-        const { id } = this.uploads.begin(me, file, await this.read(body));
+        const options = await this.read(body);
+        if (!file) return this.showForm(response, { errors: noFile, typed: body });
+        const { id } = this.uploads.begin(me, file, options);
         response.redirect(303, `/imports/uploads/${id}`);
       } catch (error) {
-        this.files.remove(file.path);
+        if (file) this.files.remove(file.path);
         throw error;
       }
     };
-    await orRefuse(body, begin, (refused) => this.showForm(response, refused));
+    const showAgain = ({ errors, typed }: Refused): void =>
+      this.showForm(response, { errors: { ...noFile, ...errors }, typed });
+    await orRefuse(body, begin, showAgain);
   }
 
   @Get('uploads/:id')
