@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
+import type { PublishedEvent } from '../../libs/audit/src/domain/published-event';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
@@ -88,5 +89,30 @@ describe('The list of audit events', () => {
     const since = new Date(Date.UTC(2026, 0, 1) + 10_000);
     expect(await read(workspace, {}, { kind: 'since', since })).toEqual([1, 2, 3]);
     expect(await read(workspace, { until: new Date(since.getTime() + 1) })).toEqual([1, 2]);
+  });
+
+  it('lets other requests have their turn while it hashes a large page', async () => {
+    const workspace = await setting.aWorkspace();
+    await setting.record(workspace, 300);
+    await setting.seal(workspace);
+    const hashedInTurns = [0];
+    const hashes = {
+      ...treeHashes,
+      leaf: (event: PublishedEvent) => {
+        hashedInTurns[hashedInTurns.length - 1]! += 1;
+        return treeHashes.leaf(event);
+      },
+    };
+    let turn = setImmediate(function next() {
+      hashedInTurns.push(0);
+      turn = setImmediate(next);
+    });
+
+    const list = new PublishedEventsTypeorm(new Database(source), hashes);
+    const { changes } = await list.read(workspace, {}, BEGINNING, 1_000);
+
+    clearImmediate(turn);
+    expect(changes).toHaveLength(300);
+    expect(Math.max(...hashedInTurns)).toBeLessThanOrEqual(50);
   });
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull, LessThan, MoreThan } from 'typeorm';
@@ -36,6 +37,8 @@ const MAX_PAGE_BYTES = 2_000_000;
  */
 const FIRST_PORTION = 8;
 const LARGEST_PORTION = 128;
+/** They take few milliseconds, and then other requests have their turn. */
+const HASHED_AT_ONCE = 50;
 
 interface Read {
   readonly event: PublishedEvent;
@@ -70,7 +73,7 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     size: number,
     mostBytes = MAX_PAGE_BYTES,
   ): Promise<ChangePage<HashedEvent>> {
-    return this.database.inTenant({ workspaceId }, async (manager) => {
+    const { events, position, hasMore } = await this.database.inTenant({ workspaceId }, async (manager) => {
       // First: events that are published meanwhile are behind it.
       const end = await this.end(manager, workspaceId, filter.until);
       const bounds = { size, mostBytes };
@@ -82,13 +85,17 @@ export class PublishedEventsTypeorm extends PublishedEvents {
         after = await this.floor(manager, workspaceId);
         page = await pageAfter(after);
       }
-      const { events, position, hasMore } = page;
       // Last: the floor tells of events that were archived meanwhile.
       if (start.kind === 'since') await this.assertKept(manager, workspaceId, start.since);
       if (start.kind === 'position') await this.assertKnown(manager, workspaceId, readPosition(start.position));
-      const changes = events.map((event) => ({ ...event, leafHash: this.hashes.leaf(event) }));
-      return { changes, position: writePosition(position), hasMore };
+      return page;
     });
+    const changes: HashedEvent[] = [];
+    for (const event of events) {
+      if (changes.length > 0 && changes.length % HASHED_AT_ONCE === 0) await nextTurnOfLoop();
+      changes.push({ ...event, leafHash: this.hashes.leaf(event) });
+    }
+    return { changes, position: writePosition(position), hasMore };
   }
 
   async oldestWaiting(workspaceId: WorkspaceId): Promise<Date | null> {
