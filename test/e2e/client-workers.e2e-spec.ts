@@ -1,4 +1,4 @@
-/** @alone It counts the tokens of some seconds. */
+/** @quiet It counts the tokens of some seconds. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';

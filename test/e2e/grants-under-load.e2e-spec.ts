@@ -1,4 +1,4 @@
-/** @alone A busy machine reaches the limit of waiting for a connection. */
+/** @quiet A busy machine reaches the limit of waiting for a connection. */
 import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RoundTripCounter } from '../support/round-trips';

@@ -1,4 +1,4 @@
-/** @alone An instance that waits for Redis for more than 50 ms counts on its own. */
+/** @quiet An instance that waits for Redis for more than 50 ms counts on its own. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** @alone An instance that waits for Redis for more than 50 ms says so in its log. */
+/** @quiet An instance that waits for Redis for more than 50 ms says so in its log. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** @alone On a busy machine Redis answers too late, and a grant comes from Postgres. */
+/** @quiet On a busy machine Redis answers too late, and a grant comes from Postgres. */
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { ApiResponse, ApiClient } from '../support/api-client';

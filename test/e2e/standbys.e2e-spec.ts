@@ -1,4 +1,4 @@
-/** @alone On a busy machine a standby counts as stale while its replay is held, and is not used again. */
+/** @quiet On a busy machine a standby counts as stale while its replay is held, and is not used again. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { clientKey } from '#libs/platform/throttling';

@@ -1,4 +1,4 @@
-/** @alone A busy machine reaches the limit of 50 ms for a command of Redis. */
+/** @quiet A busy machine reaches the limit of 50 ms for a command of Redis. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisNode } from '../support/redis-node';
 import { InstancesOnRedis } from '../support/instances-on-redis';

@@ -1,21 +1,26 @@
-// Runs the test files in parallel, then those that say `@alone` in their first comment, one after the other. Those hold
-// the product to times that a busy machine cannot keep.
+// Runs the test files in parallel, then those that say `@quiet` in their first comment, two at a time, then those that
+// say `@alone`, one after the other. A busy machine disturbs the former, and any other file the latter.
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 
 /** Resolves packages of jest itself. */
 const { default: Runner } = createRequire(require.resolve('jest'))('jest-runner');
 
-const ALONE = /^\/\*\*(?:(?!\*\/)[\s\S])*@alone\b/;
+const TAG = /^\/\*\*(?:(?!\*\/)[\s\S])*@(quiet|alone)\b/;
 
 class RunnerOfTheRun extends Runner {
   async runTests(tests, watcher, options) {
-    const alone = new Set(tests.filter(({ path }) => ALONE.test(readFileSync(path, 'utf8'))));
-    const others = tests.filter((test) => !alone.has(test));
-    if (others.length > 0) await super.runTests(others, watcher, options);
-    if (alone.size === 0) return;
-    this._globalConfig = { ...this._globalConfig, maxWorkers: 1 };
-    await super.runTests([...alone], watcher, options);
+    const { maxWorkers } = this._globalConfig;
+    const tagged = tests.map((test) => ({ test, tag: TAG.exec(readFileSync(test.path, 'utf8'))?.[1] }));
+    const runTagged = async (wanted, atOnce) => {
+      const files = tagged.filter(({ tag }) => tag === wanted).map(({ test }) => test);
+      if (files.length === 0) return;
+      this._globalConfig = { ...this._globalConfig, maxWorkers: Math.min(atOnce, maxWorkers) };
+      await super.runTests(files, watcher, options);
+    };
+    await runTagged(undefined, maxWorkers);
+    await runTagged('quiet', 2);
+    await runTagged('alone', 1);
   }
 }
 
