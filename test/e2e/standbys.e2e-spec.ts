@@ -1,8 +1,9 @@
 /** @quiet On a busy machine a standby counts as stale while its replay is held, and is not used again. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { clientKey } from '#libs/platform/throttling';
 import type { ApiResponse, ApiClient } from '../support/api-client';
+import { withRedis } from '../support/redis-connection';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type DatabaseWithStandby, createDatabaseWithStandby } from '../support/database-with-standby';
 import { ApiUnderWatch } from '../support/api-under-watch';
@@ -197,8 +198,8 @@ describe('With a standby', () => {
       const { clientId, token } = await anApplication();
       const [reader, writer, writerElsewhere] = [await aReader(other), one.client(token), other.client(token)];
       await writer.patch(`/v1/inventory/assets/${asset}`, { description: 'mine' });
-      await delay(9_500);
 
+      expect(await millisecondsUntilStandby(clientId)).toBeGreaterThan(10_000);
       await replayHeld(async () => {
         await rename('after');
 
@@ -329,10 +330,23 @@ describe('With a standby', () => {
     }
   });
 
-  /** Simulates that the client wrote long ago. */
+  /** Returns for how long the client still reads from the primary. */
+  async function millisecondsUntilStandby(clientId: string): Promise<number> {
+    return withRedis(REDIS_URL, async (redis) => {
+      const until = Number(await redis.hget(clientKey(clientId), 'newestUntil'));
+      return Math.min((until - (await microsecondsOf(redis))) / 1_000, await redis.pttl(clientKey(clientId)));
+    });
+  }
+
+  /** Simulates that this time has passed. */
   async function endMemoryOfWrite(clientId: string): Promise<void> {
-    const redis = new Redis(REDIS_URL);
-    expect(await redis.hset(clientKey(clientId), 'newestUntil', 1)).toBe(0);
-    redis.disconnect();
+    await withRedis(REDIS_URL, async (redis) => {
+      expect(await redis.hset(clientKey(clientId), 'newestUntil', await microsecondsOf(redis))).toBe(0);
+    });
+  }
+
+  async function microsecondsOf(redis: Redis): Promise<number> {
+    const [seconds, microseconds] = await redis.time();
+    return Number(seconds) * 1_000_000 + Number(microseconds);
   }
 });
