@@ -3,6 +3,15 @@ import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CryptoKey, type JWK, SignJWT, exportJWK, generateKeyPair } from 'jose';
 
+/** Making an RSA key takes long, so the issuers of a test file take turns with three. */
+const RSA_PAIRS: ReturnType<typeof pairOf>[] = [];
+let given = 0;
+
+const pairOf = (algorithm: string) => generateKeyPair(algorithm, { extractable: true });
+/** Returns another pair than the two before. */
+const otherPairOf = (algorithm: string) =>
+  algorithm === 'RS256' ? (RSA_PAIRS[(given += 1) % 3] ??= pairOf(algorithm)) : pairOf(algorithm);
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** An issuer of workload tokens on a loopback address. */
@@ -43,7 +52,7 @@ export class StandInIssuer {
 
   /** Signs with a new key from now on. The old ones stay in the set unless `drop` says so. */
   async rotate(algorithm = this.algorithm, { drop = false } = {}): Promise<void> {
-    const pair = await generateKeyPair(algorithm, { extractable: true });
+    const pair = await otherPairOf(algorithm);
     this.algorithm = algorithm;
     this.privateKey = pair.privateKey;
     this.kid = `key-${this.keys.length + 1}-${Math.random().toString(36).slice(2, 8)}`;
