@@ -16,7 +16,10 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
   asset: [
     `INSERT INTO asset (workspace_id, source, external_id, sub_key, name)
      SELECT id, 'load', gen_random_uuid()::text, 12, 'load' FROM workspace WHERE id = $1::uuid`,
-    `UPDATE asset SET description = 'load', version = version + 1 WHERE workspace_id = $1::uuid AND id % 7 = 0`,
+    // Locks rows in the order of their ids, like every writer.
+    `UPDATE asset SET description = 'load', version = version + 1
+       FROM (SELECT id FROM asset WHERE workspace_id = $1::uuid AND id % 7 = 0 ORDER BY id FOR NO KEY UPDATE) AS locked
+      WHERE asset.workspace_id = $1::uuid AND asset.id = locked.id`,
     'SELECT count(*) FROM asset WHERE workspace_id = $1::uuid AND facet IS NOT NULL',
   ],
   facet_count: ['SELECT sum(n) FROM facet_count WHERE workspace_id = $1::uuid'],
