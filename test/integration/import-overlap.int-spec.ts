@@ -13,6 +13,7 @@ import { NO_COUNTS } from '../../libs/inventory/src/imports/domain/recorded-run'
 import { parseImportRecord } from '../../libs/inventory/src/imports/domain/import-record';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
+import { StagingConnections } from '../../libs/inventory/src/imports/typeorm/staging-connections';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { EMPLOYEE, ImportSetting, PLAIN_SETTINGS, RECORDS, type Row } from '../support/import-setting';
 import { AWAITED_LOCKS } from '../support/test-database';
@@ -27,25 +28,33 @@ type Step = Row | (() => Promise<unknown>);
 
 describe('Overlapping batches of an import', () => {
   let setting: ImportSetting;
+  const openSecond = jest.spyOn(StagingConnections.prototype, 'openSecond');
   beforeAll(async () => {
     setting = await ImportSetting.open();
   });
   afterAll(() => setting.close());
   beforeEach(() => setting.enterWorkspace());
-  // A failed test must not block the next one by its locks.
-  afterEach(() => setting.database.admin.query('ROLLBACK'));
 
   const dataset = (externalId: string, more: Row = {}): Row => ({ ...RECORDS, externalId, ...more });
-  /** Long enough for the other connection to open, or for a batch on it to be matched. */
+  /** Long enough for a batch to be matched. */
   const aWhile = () => delay(300);
+  /** The first batch begins to open the second connection. An import that ended meanwhile has none. */
+  const secondIsOpen = () => Promise.allSettled([openSecond.mock.results.at(-1)?.value]);
+  const isThere = (externalId: string) => () =>
+    setting.until(`SELECT FROM asset WHERE workspace_id = '${setting.here}' AND external_id = '${externalId}'`);
 
   /** Imports two records per batch. Steps that are functions run before the next record is read. */
   async function run(...steps: readonly Step[]): Promise<ImportReport> {
     const lines = async function* () {
       let line = 0;
-      for (const step of steps) {
-        if (typeof step === 'function') await step();
-        else yield { fileIndex: 0, line: (line += 1), value: step };
+      try {
+        for (const step of steps) {
+          if (typeof step === 'function') await step();
+          else yield { fileIndex: 0, line: (line += 1), value: step };
+        }
+      } finally {
+        // A failed import waits for its batches, and a batch must not wait for the locks of a failed test.
+        await setting.database.admin.query('ROLLBACK');
       }
     };
     const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
@@ -53,7 +62,7 @@ describe('Overlapping batches of an import', () => {
   }
 
   /** The batch after these is the first that can be matched ahead. */
-  const opening = [dataset('f-1'), dataset('f-2'), dataset('f-3'), aWhile];
+  const opening = [dataset('f-1'), dataset('f-2'), dataset('f-3'), secondIsOpen];
 
   /**
    * Returns a function that locks the rows in `named`, so that the batch that changes one waits, and a function that
@@ -88,8 +97,7 @@ describe('Overlapping batches of an import', () => {
     await setting.importAll(dataset('x'));
     const [hold, letGo] = held('x');
     const changed = dataset('x', { name: 'changed' });
-    const isThere = () => setting.until(`SELECT FROM asset WHERE external_id = 'f-6'`);
-    const following = [dataset('f-6'), EMPLOYEE, dataset('f-8'), isThere, letGo];
+    const following = [dataset('f-6'), EMPLOYEE, dataset('f-8'), isThere('f-6'), letGo];
     const report = await run(...opening, dataset('f-4'), hold, changed, dataset('f-5'), ...following);
     expect(report).toMatchObject({ read: 9, created: 8, updated: 1, failed: 0 });
   });
@@ -105,13 +113,12 @@ describe('Overlapping batches of an import', () => {
       dataset('x', { name: 'changed' }),
       dataset('f-5', waits),
     ];
-    const isThere = () => setting.until(`SELECT FROM asset WHERE external_id = 'f-7'`);
     const report = await run(
       ...waitingFirst,
       dataset('f-6', waits),
       dataset('f-7'),
       dataset('f-8'),
-      isThere,
+      isThere('f-7'),
       letGo,
       EMPLOYEE,
     );
@@ -146,7 +153,7 @@ describe('Overlapping batches of an import', () => {
       dataset(`f-${index + 1}`, { name: index === 5 ? 'bad' : 'good' }),
     );
     await withTrigger(`IF NEW.name = 'bad' THEN RAISE EXCEPTION 'the disk is full'; END IF;`, async () => {
-      await expect(run(...all.slice(0, 3), aWhile, ...all.slice(3))).rejects.toThrow('the disk is full');
+      await expect(run(...all.slice(0, 3), secondIsOpen, ...all.slice(3))).rejects.toThrow('the disk is full');
     });
     const present = (await setting.rowsOf('asset')).map((row) => row['external_id']);
     expect(present.slice(0, 4)).toEqual(['f-1', 'f-2', 'f-3', 'f-4']);
@@ -158,7 +165,7 @@ describe('Overlapping batches of an import', () => {
 
   it('are stored in the order of the lines', async () => {
     const all = Array.from({ length: 200 }, (_, index) => dataset(`f-${index + 1}`));
-    expect(await run(...all.slice(0, 3), aWhile, ...all.slice(3))).toMatchObject({ created: 200 });
+    expect(await run(...all.slice(0, 3), secondIsOpen, ...all.slice(3))).toMatchObject({ created: 200 });
     const rows = await setting.rowsOf('asset');
     expect(rows.map((row) => row['external_id'])).toEqual(all.map(({ externalId }) => externalId));
   });
@@ -270,7 +277,7 @@ describe('Overlapping batches of an import', () => {
     it('are complete when it is lost after the last batch', async () => {
       const session = await open();
       await merge(session, 1, 1);
-      await aWhile();
+      await secondIsOpen();
       expect((await merge(session, 2, 2_000)).created).toBe(2_000);
       await loseOthers();
       await session.close(null);
@@ -292,7 +299,7 @@ describe('Overlapping batches of an import', () => {
     ])('fail when the %s is lost while records wait there for their owners, and both are released', async (_, lose) => {
       const session = await open();
       await merge(session, 1, 1);
-      await aWhile();
+      await secondIsOpen();
       // One batch waits on the second connection, the next one on the first.
       await merge(session, 2, 1, { owner: 'hr-9' });
       await merge(session, 3, 1, { owner: 'hr-9' });
@@ -304,12 +311,12 @@ describe('Overlapping batches of an import', () => {
 
     it('continue without it when it is lost and no record waits there', async () => {
       const waits = dataset('f-0', { owner: EMPLOYEE.externalId });
-      const report = await run(waits, ...opening, dataset('f-4'), aWhile, loseOthers, EMPLOYEE);
+      const report = await run(waits, ...opening, dataset('f-4'), isThere('f-3'), loseOthers, EMPLOYEE);
       expect(report).toMatchObject({ created: 6, failed: 0 });
     });
 
     it('continue without it when it is lost and the next batch could not overlap', async () => {
-      const report = await run(...opening, dataset('f-4'), dataset('f-5'), aWhile, loseOthers, EMPLOYEE);
+      const report = await run(...opening, dataset('f-4'), dataset('f-5'), isThere('f-4'), loseOthers, EMPLOYEE);
       expect(report).toMatchObject({ created: 6, failed: 0 });
     });
 
@@ -339,7 +346,7 @@ describe('Overlapping batches of an import', () => {
         await setting.enterWorkspace();
         await setting.importAll(...records.slice(0, 10).map((record) => ({ ...record, name: 'before' })));
         const dry = await setting.run(setting.ndjson(...records), { dryRun: true, batchSize: 2 });
-        const real = await run(...records.slice(0, 3), aWhile, ...records.slice(3));
+        const real = await run(...records.slice(0, 3), secondIsOpen, ...records.slice(3));
         expect(real).toEqual({ ...dry, dryRun: false });
         const refused = new Set(real.errors.map(({ line }) => line));
         const rows = await setting.rowsOf('asset');
