@@ -98,8 +98,7 @@ describe('Two instances of the API', () => {
     await supersedes(flushed);
 
     await saidOnceEach(2);
-    const { writes, wrong } = await stop();
-    expect([wrong, writes > 20]).toEqual([[], true]);
+    expect(await stop()).toEqual([]);
   });
 
   it('confirm a change only when the one without Redis no longer trusts its copy', async () => {
@@ -132,8 +131,7 @@ describe('Two instances of the API', () => {
     expect(await instances.passedBy(drained.token)).toEqual(NOTHING);
     await supersedes(drained);
     await saidOnceEach(1);
-    const { writes, wrong } = await stop();
-    expect([wrong, writes > 20]).toEqual([[], true]);
+    expect(await stop()).toEqual([]);
   });
 
   it('with a cluster share limits on every node, and continue with the replica of a frozen node', async () => {
@@ -158,8 +156,7 @@ describe('Two instances of the API', () => {
     await supersedes(drained);
 
     await saidOnceEach(1);
-    const { writes, wrong } = await stop();
-    expect([wrong, writes > 20]).toEqual([[], true]);
+    expect(await stop()).toEqual([]);
     // No script failed because of its content.
     expect(instances.said.filter((line) => /^Redis command failed/.test(line))).toEqual([]);
   });

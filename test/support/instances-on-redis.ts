@@ -5,6 +5,7 @@ import { type TestApp, startInstance } from './start-app';
 
 /** Size of the read bucket, small enough to empty it quickly. */
 export const BURST = 10;
+const ENOUGH_WRITES = 21;
 /** A rate so low that no token is refilled during a test. */
 const SETTINGS = { RATE_LIMIT_READ: `1/${BURST}`, REPLICAS: '2' };
 const ASSETS = '/v1/inventory/assets';
@@ -19,7 +20,7 @@ export interface ArrangedClient {
 /** Two instances of the API that share a Redis. Only reads are limited. */
 export class InstancesOnRedis {
   private running = true;
-  private writers: Promise<number>[] = [];
+  private writers: Promise<void>[] = [];
 
   private constructor(
     private readonly first: TestApp,
@@ -83,26 +84,26 @@ export class InstancesOnRedis {
     return responses.map(({ status, body }) => (status === 200 ? 200 : body['code']));
   }
 
-  /** Sends writes of these clients until stopped, each to both instances at once with one key. */
-  async load(
-    clients: readonly ArrangedClient[],
-  ): Promise<() => Promise<{ readonly writes: number; readonly wrong: string[] }>> {
+  /**
+   * Sends writes of these clients until stopped, each to both instances at once with one key. The function that stops
+   * waits until there were enough of them, and returns what was wrong.
+   */
+  async load(clients: readonly ArrangedClient[]): Promise<() => Promise<string[]>> {
     const wrong: string[] = [];
+    let writes = 0;
     const paths: string[] = [];
     while (paths.length < clients.length) paths.push(await this.anAssetsPath());
     this.writers = clients.map(async ({ token }, index) => {
-      let writes = 0;
-      for (; this.running; writes += 1) {
+      for (; this.running || writes < ENOUGH_WRITES; writes += 1) {
         const outcome = await this.writeTwice(token, paths[index] as string);
         if (outcome !== null) wrong.push(outcome);
         await delay(40);
       }
-      return writes;
     });
     return async () => {
       this.running = false;
-      const counts = await Promise.all(this.writers);
-      return { writes: counts.reduce((sum, count) => sum + count, 0), wrong };
+      await Promise.all(this.writers);
+      return wrong;
     };
   }
 
