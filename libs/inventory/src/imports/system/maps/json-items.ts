@@ -160,6 +160,8 @@ class ItemWalk {
   private item: Unfinished | null = null;
   /** The document that has no first member of the path so far. */
   private whole: Unfinished | null = null;
+  /** What the file holds so far. A file has pages or items, never both. */
+  private holds: 'pages' | 'items' | null = null;
   private items: JsonItem[] = [];
   private readonly path: readonly string[];
   private readonly goesThroughLists: boolean;
@@ -231,8 +233,17 @@ class ItemWalk {
   private tellMissing(document: JsonItem | null): void {
     const [name = ''] = this.path;
     const lacks = `The document has no member ${name}, which the map's items name.`;
-    this.items.push(document && 'item' in document ? { ...document, lacks } : { fault: lacks });
+    const isItem = document !== null && 'item' in document && this.holds !== 'pages';
+    if (isItem) this.holds = 'items';
+    this.items.push(isItem ? { ...document, lacks } : { fault: lacks });
     this.whole = null;
+  }
+
+  /** A document before the first page may have been an error that had an id. */
+  private tellPage(): void {
+    const [name = ''] = this.path;
+    if (this.holds === 'items') this.items.push({ fault: `Only some documents have the member ${name}.` });
+    this.holds = 'pages';
   }
 
   private enterKey(key: string): void {
@@ -242,6 +253,7 @@ class ItemWalk {
     if (!outer || this.next === null) return;
     outer.found = true;
     this.whole = null;
+    if (at === 0) this.tellPage();
   }
 
   /** After a value, the next one is an element of the same list, or another document. */

@@ -123,10 +123,25 @@ describe('A path of items', () => {
     ['a list', '[{"id":"a"},{"id":"b"}]'],
     ['lines', '{"id":"a"}\n{"id":"b"}\n'],
     ['documents of several lines', '{\n"id":"a"\n}\n{\n"id":"b"\n}'],
-    ['a page and an item', '{"value":[{"id":"a"}]}{"id":"b","x":{"value":[{"id":"x"}]}}'],
+    ['items with a list of that name within', '{"id":"a"}{"id":"b","x":{"value":[{"id":"x"}]}}'],
   ])('that a document has not makes it an item when it has an id: %s', async (_, content) => {
     expect(await idsOf(content, { items: 'value' })).toEqual(['a', 'b']);
-    expect(await idsOf(content, { items: 'value.list' })).toEqual([...(content.includes('value') ? [] : ['a']), 'b']);
+    expect(await idsOf(content, { items: 'value.list' })).toEqual(['a', 'b']);
+  });
+
+  it('that only some documents have is a fault: the others may be errors that have an id', async () => {
+    const error = '{"id":"request-7","error":"rate limited"}';
+    const page = '{"value":[{"id":"a"}]}';
+    const lacks = "The document has no member value, which the map's items name.";
+
+    expect(await idsOf(page + error + page, { items: 'value' })).toEqual(['a', lacks, 'a']);
+    expect(await idsOf(`[${page},${error}]`, { items: 'value' })).toEqual(['a', lacks]);
+    expect(await idsOf(error + page + page, { items: 'value' })).toEqual([
+      'request-7',
+      'Only some documents have the member value.',
+      'a',
+      'a',
+    ]);
   });
 
   it('that a document has not makes it an item, which the map may leave out', async () => {
