@@ -131,6 +131,15 @@ describe('An upload to the console', () => {
     ]);
     expect(done.text).toContain(`/imports/${String(run?.['id'])}`);
     expect((await admin.get(`/imports/${String(run?.['id'])}`)).text).toContain('<dd>The admin</dd>');
+    expect(await console.admin('imports', 'show', String(run?.['id']))).toMatchObject({ who: admin.personId });
+    expect(await console.admin('sources', 'list', '--workspace', ours.slug)).toMatchObject({
+      items: expect.arrayContaining([
+        expect.objectContaining({
+          source: 'hr',
+          lastImport: expect.objectContaining({ who: admin.personId }) as object,
+        }),
+      ]) as object[],
+    });
   });
 
   it('leads to its own record after a later import of others', async () => {

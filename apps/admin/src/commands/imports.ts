@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { RecordedRun } from '#libs/inventory/operators';
+import { personIdIn } from '#libs/kernel';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { faultLine } from '../fault-line';
 import { type CommonOptions, parseSlug, parseSource, withCommonOptions } from '../options';
@@ -38,7 +39,7 @@ async function list({ workspace, source, ...options }: ListOptions): Promise<voi
     return runs.latest({ workspaceId, source: source ?? null }, MOST_LISTED);
   });
   const rows = found.map(({ workspace: slug, run }) => [
-    ...[run.id, slug, run.source, run.startedAt, run.outcome, run.who],
+    ...[run.id, slug, run.source, run.startedAt, run.outcome, whoOf(run)],
     ...[run.read, run.created, run.updated, run.hidden, run.failed, run.warned],
   ]);
   const headings = ['id', 'workspace', 'source', 'started', 'outcome', 'who'];
@@ -74,11 +75,14 @@ async function show(id: string, options: CommonOptions): Promise<void> {
   await print({ json: { ...json, errors, warnings }, text }, options);
 }
 
+/** The operator's name, or the id of the person who uploaded the file. */
+export const whoOf = ({ who }: RecordedRun): string | null => personIdIn(who) ?? who;
+
 function runJson(workspace: string, run: RecordedRun) {
-  const { id, source, startedAt, endedAt, outcome, who, map, options, files } = run;
+  const { id, source, startedAt, endedAt, outcome, map, options, files } = run;
   const { read, created, updated, unchanged, hidden, failed, skipped, warned, rekeyed, hiddenWhy } = run;
   return {
-    ...{ id, workspace, source, startedAt, endedAt, outcome, who, map, options, files },
+    ...{ id, workspace, source, startedAt, endedAt, outcome, who: whoOf(run), map, options, files },
     ...{ read, created, updated, unchanged, hidden, failed, skipped, warned, rekeyed, hiddenWhy },
   };
 }

@@ -5,6 +5,7 @@ import { CommandFailed } from '../command-faults';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseDuration, parseSlug, parseSource, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
+import { whoOf } from './imports';
 
 interface ListOptions extends CommonOptions {
   readonly workspace?: string;
@@ -40,22 +41,26 @@ async function list({ workspace, ...options }: ListOptions): Promise<void> {
   const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
   const { ImportRuns, InventoryOperatorModule } = await import('#libs/inventory/operators');
   const { newestOf } = await import('#libs/kernel');
-  const items = await operate([AuthOperatorModule, InventoryOperatorModule], async (operator) => {
+  const found = await operate([AuthOperatorModule, InventoryOperatorModule], async (operator) => {
     const runs = operator.get(ImportRuns);
     await runs.markInterrupted();
     const workspaces =
       workspace === undefined ? await operator.get(Workspaces).list() : [await workspaceOf(operator, workspace)];
-    const found = [];
+    const sources = [];
     for (const { id, slug } of workspaces) {
       let after: string | null = null;
       do {
         const page: Page<ImportedSource> = await runs.sources(newestOf(id), { size: PAGE, after });
-        found.push(...page.items.map((source) => ({ workspace: slug, ...source })));
+        sources.push(...page.items.map((source) => ({ workspace: slug, ...source })));
         after = page.endPosition;
       } while (after !== null);
     }
-    return found;
+    return sources;
   });
+  const items = found.map(({ lastImport, ...source }) => ({
+    ...source,
+    lastImport: lastImport && { ...lastImport, who: whoOf(lastImport) },
+  }));
   const rows = items.map((item) => [
     ...[item.workspace, item.source, item.assetCount, item.lastCompletedAt],
     ...[item.lastImport?.outcome, item.staleAfterSeconds === null ? 'never' : `${item.staleAfterSeconds} s`],
