@@ -48,6 +48,18 @@ describe('The people of the console', () => {
     expect((await (await console.signIn(ours.slug, 'viewer')).get('/people')).status).toBe(403);
   });
 
+  it('are erased without a word of their role', async () => {
+    const { personId } = await console.signIn(ours.slug, 'viewer');
+
+    await console.admin('people', 'erase', '--workspace', ours.slug, personId, '--yes');
+
+    const { rows } = await console.database.admin.query(
+      `SELECT action, changes FROM audit_event WHERE target_id = $1 AND action <> 'person.signed_in' ORDER BY id`,
+      [personId],
+    );
+    expect(rows.at(-1)).toEqual({ action: 'person.erased', changes: {} });
+  });
+
   it('keep one administrator', async () => {
     const { slug } = await console.aWorkspace();
     const admin = await console.signIn(slug, 'admin');
