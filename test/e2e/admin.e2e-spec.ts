@@ -210,7 +210,6 @@ describe('admin', () => {
         'warned',
         'rekeyed',
         'hiddenWhy',
-        'hidingRefused',
         'newSource',
         'errors',
         'warnings',

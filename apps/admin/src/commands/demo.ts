@@ -49,7 +49,8 @@ async function load({ workspace, size, yesIntoProduction, ...options }: LoadOpti
     await operator.get(DemoHistory).make(id);
     return loaded;
   });
-  const { read, created, updated, unchanged } = report;
+  const { hidingRefused: _never, ...json } = report;
+  const { read, created, updated, unchanged } = json;
   const text = (): Promise<string> => card({ workspace, size, read, created, updated, unchanged });
-  await print({ json: { workspace, size, ...report }, text }, options);
+  await print({ json: { workspace, size, ...json }, text }, options);
 }

@@ -114,10 +114,11 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
       errors?.close();
     }
   });
-  await print({ json: report, text: () => describe(report, options) }, options);
+  const { hidingRefused, ...json } = report;
+  await print({ json, text: () => describe(report, options) }, options);
   const faults = [
     report.failed > 0 ? `Bad lines: ${report.failed} of ${report.read}.` : null,
-    report.hidingRefused ? `Nothing was hidden. ${report.hiddenWhy}` : null,
+    hidingRefused ? `Nothing was hidden. ${report.hiddenWhy}` : null,
   ].filter((fault) => fault !== null);
   if (faults.length > 0) throw new CommandFailed(faults.join(' '));
 }
