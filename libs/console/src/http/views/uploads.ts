@@ -56,6 +56,6 @@ ${COUNTS}
 ${FAULTS}
 <% } %>`,
   uploadGone: `<% layout('@frame') %>
-<p class="notice">The file is not here any more. It is removed when it was imported, when another one follows, and after an hour.</p>
+<p class="notice">The file is not here any more: upload again. It is removed when it was imported, when another one follows, and after an hour.</p>
 <p><a class="button" href="/imports/new">Upload a file</a></p>`,
 };

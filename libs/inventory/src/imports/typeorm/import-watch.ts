@@ -4,7 +4,7 @@ import { Database, bind, prepared } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
 import { MARK_INTERRUPTED } from './run-statements';
 
-const PAUSE_MS = 60_000;
+const PAUSE_MS = 10_000;
 /** Bounds the number of series: the sources with a limit come first. */
 const MOST_SOURCES = 500;
 const MARK_RUNS = prepared('import_runs_mark_interrupted', MARK_INTERRUPTED);
