@@ -78,7 +78,7 @@ describe('GET /v1/audit-events', () => {
       occurredAt: expect.stringMatching(/Z$/) as string,
       recordedAt: expect.stringMatching(/Z$/) as string,
       action: 'asset.updated',
-      actor: { type: 'APPLICATION', clientId: expect.stringMatching(/^ci_/) as string, name: null },
+      actor: { type: 'APPLICATION', clientId: expect.stringMatching(/^ci_/) as string, name: null, personId: null },
       target: { type: 'ASSET', id: asset },
       request: { id: requestId },
       changes: [

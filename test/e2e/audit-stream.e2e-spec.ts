@@ -87,7 +87,7 @@ describe('GET /v1/audit-events as NDJSON', () => {
     expect(exports).toMatchObject([
       {
         sequence: EVENTS + 1,
-        actor: { type: 'APPLICATION', clientId: expect.stringMatching(/^ci_/) as string, name: null },
+        actor: { type: 'APPLICATION', clientId: expect.stringMatching(/^ci_/) as string, name: null, personId: null },
         target: { type: 'AUDIT', id: 'audit-events' },
         request: { id: expect.any(String) as string },
         changes: [{ field: 'rows', old: null, new: EVENTS }],

@@ -32,7 +32,7 @@ describe('The name of an actor in the audit', () => {
     await setting.record(workspace);
 
     expect((await published(workspace)).map(({ actor }) => actor)).toEqual([
-      { type: 'APPLICATION', clientId: 'ci_test', name: null },
+      { type: 'APPLICATION', clientId: 'ci_test', name: null, personId: null },
     ]);
   });
 

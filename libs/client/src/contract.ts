@@ -783,10 +783,10 @@ export interface components {
       name?: string | null;
       /**
        * Format: uuid
-       * @description Id of the person who used the console; absent where nobody did.
-       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       * @description Id of the person who used the console; null where nobody did. Absent in events from before names were recorded.
+       * @example null
        */
-      personId?: string;
+      personId?: string | null;
       /**
        * @description APPLICATION: a request. OPERATOR: the platform’s operators. IMPORT: an import of theirs. PERSON: a person of the workspace who used the console. One of `APPLICATION`, `OPERATOR`, `IMPORT`, `PERSON`; new values may be added, so accept any.
        * @example APPLICATION

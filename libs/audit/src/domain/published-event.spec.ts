@@ -30,7 +30,7 @@ describe('The published form of an audit event', () => {
       occurredAt: event.occurredAt,
       recordedAt: '2026-11-24T00:03:50.000Z',
       action: 'asset.updated',
-      actor: { type: 'APPLICATION', clientId: event.clientId, name: null },
+      actor: { type: 'APPLICATION', clientId: event.clientId, name: null, personId: null },
       target: { type: 'ASSET', id: event.assetId },
       request: { id: 'db9fea32' },
       changes: [
@@ -51,7 +51,7 @@ describe('The published form of an audit event', () => {
       occurredAt: event.occurredAt,
       recordedAt: '2026-11-24T00:03:50.000Z',
       action: 'tag_key.created',
-      actor: { type: 'OPERATOR', clientId: null, name: 'on call' },
+      actor: { type: 'OPERATOR', clientId: null, name: 'on call', personId: null },
       target: { type: 'TAG_KEY', id: 'env' },
       request: { id: null },
       changes: [],

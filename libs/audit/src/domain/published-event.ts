@@ -18,14 +18,14 @@ export interface PublishedEvent {
   readonly recordedAt: string;
   readonly action: string;
   /**
-   * `name` is absent in events from before it was recorded, because their leaf hashes cover the form without it.
-   * `personId` is there for people only.
+   * `name` and `personId` are absent in events from before names were recorded, because their leaf hashes cover the form
+   * without them.
    */
   readonly actor: {
     readonly type: string;
     readonly clientId: string | null;
     readonly name?: string | null;
-    readonly personId?: string;
+    readonly personId?: string | null;
   };
   readonly target: { readonly type: string; readonly id: string };
   readonly request: { readonly id: string | null };
@@ -60,7 +60,7 @@ export function publish(event: EventToPublish, sequence: number, recordedAt: str
 
 function whoOf(actorType: string, name: string | null | undefined): Pick<PublishedEvent['actor'], 'name' | 'personId'> {
   if (name === undefined) return {};
-  return actorType === PERSON && name !== null ? { name: null, personId: name } : { name };
+  return actorType === PERSON ? { name: null, personId: name } : { name, personId: null };
 }
 
 /** Tags are published by their keys. Altered rows are published, too, whatever their form. */

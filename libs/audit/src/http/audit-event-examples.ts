@@ -7,14 +7,14 @@ export const AUDIT_EVENT: AuditEventDto = {
   occurredAt: '2026-11-02T08:00:00.000Z',
   recordedAt: '2026-11-02T08:00:04.120Z',
   action: 'asset.updated',
-  actor: { type: 'APPLICATION', clientId: 'ci_5f0c2e7d2a7c419a', name: null },
+  actor: { type: 'APPLICATION', clientId: 'ci_5f0c2e7d2a7c419a', name: null, personId: null },
   target: { type: 'ASSET', id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11' },
   request: { id: '6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10' },
   changes: [
     { field: 'classification', old: 'UNKNOWN', new: 'PUBLIC' },
     { field: 'tags', old: [], new: ['env'] },
   ],
-  leafHash: '237ad39fca0d43ece8cc845677c9b5d2ff77fa6a602ea6611d7599ba9a1e5f11',
+  leafHash: '60a1d9ce938d56b715679a829bcdcbff8648a24588f3ce4a74cb3173a29673f6',
 };
 
 export const AUDIT_EVENT_PAGE_EXAMPLES = {

@@ -38,11 +38,14 @@ export class AuditActorDto {
   name?: string | null;
 
   @ApiPropertyOptional({
+    type: 'string',
     format: 'uuid',
-    description: 'Id of the person who used the console; absent where nobody did.',
-    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+    nullable: true,
+    description:
+      'Id of the person who used the console; null where nobody did. Absent in events from before names were recorded.',
+    example: null,
   })
-  personId?: string;
+  personId?: string | null;
 }
 
 @ApiObject({ name: 'AuditTarget', description: 'What it happened to.' })

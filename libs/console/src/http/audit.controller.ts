@@ -108,7 +108,7 @@ function whoOf(
   { type, clientId, name, personId }: PublishedEvent['actor'],
   nameOf: ReadonlyMap<unknown, string>,
 ): string {
-  if (personId !== undefined) return nameOf.get(personId) ?? 'a former person';
+  if (personId != null) return nameOf.get(personId) ?? 'a former person';
   if (clientId !== null) return `application ${nameOf.get(clientId) ?? clientId}`;
   return `${type === 'IMPORT' ? 'import' : 'operator'}${name ? ` (${name})` : ''}`;
 }
