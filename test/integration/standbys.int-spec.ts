@@ -156,6 +156,20 @@ describe('The standbys of a primary', () => {
     expect(standbys.choose()).not.toBeNull();
   });
 
+  it('are unused for five seconds after five reads in a row failed, whatever the reason', async () => {
+    const standbys = await inUse();
+    const fail = (): Promise<void> => expect(read(standbys, 'SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' });
+
+    for (let failed = 0; failed < 4; failed += 1) await fail();
+    await read(standbys, 'SELECT 1');
+    for (let failed = 0; failed < 4; failed += 1) await fail();
+    expect(standbys.choose()).not.toBeNull();
+    await fail();
+
+    expect(standbys.choose()).toBeNull();
+    expect(log.at(-1)).toBe('replica_1: standby is not used: it failed a read (22012)');
+  });
+
   it.each([
     ['refuse', 300],
     ['blackhole', 2_000],

@@ -9,6 +9,8 @@ export const MAX_LAG_MS = 5_000;
 const PATIENCE_MS = 1_500;
 /** A standby that was lost, refused a connection or was silent is not used for this long. */
 const REST_MS = 5_000;
+/** Nor is one that failed so many reads in a row. One read may fail by its own fault. */
+const MOST_FAILURES = 5;
 
 const STATE: BoundStatement = {
   name: 'standby_state',
@@ -47,6 +49,7 @@ export class Standby {
   /** The standby shows every commit up to this time of `performance.now()`. */
   private completeUpTo = -Infinity;
   private restsUntil = -Infinity;
+  private failures = 0;
   private saidUsed: boolean | null = null;
 
   constructor(
@@ -71,14 +74,18 @@ export class Standby {
 
   /**
    * Returns the rows of each statement.
-   * @throws after 1.5 seconds at most. The standby then stays unused for a while, but not for a fault of one statement or
-   * a full pool
+   * @throws after 1.5 seconds at most. The standby then stays unused for a while, but not for a few faults of statements or
+   * a pool that was full for a moment
    */
   async read(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     try {
-      return await this.pool.run(statements, performance.now() + PATIENCE_MS);
+      const rows = await this.pool.run(statements, performance.now() + PATIENCE_MS);
+      this.failures = 0;
+      return rows;
     } catch (error) {
-      if (databaseIsAway(error)) {
+      this.failures += 1;
+      if (databaseIsAway(error) || this.failures >= MOST_FAILURES) {
+        this.failures = 0;
         this.restsUntil = performance.now() + REST_MS;
         this.say(`it failed a read (${reasonOf(error)})`);
       }
