@@ -155,13 +155,6 @@ describe('The API process', () => {
       other.close();
     });
 
-    it('names MANAGEMENT_PORT when it is the same as PORT', async () => {
-      const api = new ApiProcess({ ...environment, MANAGEMENT_PORT: String(port) });
-
-      expect(await api.exitCode()).toBe(1);
-      expect(api.errors).toBe(`127.0.0.1:${port} is taken; set MANAGEMENT_PORT to another port.\n`);
-    });
-
     it.each(['HOST', 'MANAGEMENT_HOST'])('names %s when this machine does not have the address', async (setting) => {
       const api = new ApiProcess({ ...environment, [setting]: '192.0.2.1' });
 

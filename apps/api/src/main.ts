@@ -6,7 +6,7 @@ import { PublicKeys } from '#libs/platform/keys';
 import { LogOutput, createLog, logCrash, startTracing } from '#libs/platform/observability';
 import { RedisClient } from '#libs/platform/redis';
 import { Streams } from '#libs/platform/streams';
-import { isSet, loadSettings } from '#libs/platform/config';
+import { loadSettings } from '#libs/platform/config';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
 import { schema } from '../../features';
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     if (replicas > 1) log.warn({ replicas }, 'REDIS_URL is not set, but several instances need it');
     else log.info('REDIS_URL is not set: run no more than one instance');
   }
-  if (settings.production && !isSet(process.env, 'BASE_URL')) {
+  if (settings.production && !process.env['BASE_URL']) {
     log.warn(
       { baseUrl: settings.baseUrl },
       'BASE_URL is not set: instances refuse tokens of others, and links lead nowhere',

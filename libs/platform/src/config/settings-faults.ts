@@ -1,6 +1,13 @@
-import { postgresUrl, standbyUrls } from './settings-schema';
+import { postgresUrl, settingsSchema, standbyUrls } from './settings-schema';
 
 const roleOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).username : null);
+
+const { shape } = settingsSchema;
+/** The ports of each process. */
+const PORT_SETTINGS = [
+  ['PORT', 'MANAGEMENT_PORT'],
+  ['CONSOLE_PORT', 'CONSOLE_MANAGEMENT_PORT'],
+] as const;
 
 const KEY_SETTINGS = ['SIGNING_KEYS_DIR', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const;
 
@@ -16,6 +23,13 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
   const { data: standbys = [] } = standbyUrls.safeParse(given['DATABASE_REPLICA_URLS']);
   if (url !== undefined && standbys.some((standby) => ![roleOf(url), null].includes(roleOf(standby)))) {
     faults.push('DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL');
+  }
+  for (const [name, management] of PORT_SETTINGS) {
+    const { data: port } = shape[name].safeParse(given[name]);
+    // 0 is any free port.
+    if (port !== 0 && port === shape[management].safeParse(given[management]).data) {
+      faults.push(`${management} must be another port than ${name}`);
+    }
   }
   const oidc = OIDC_SETTINGS.filter((name) => given[name] !== undefined);
   if (oidc.length % OIDC_SETTINGS.length !== 0) faults.push(`${OIDC_SETTINGS.join(', ')} must be set together`);

@@ -201,7 +201,8 @@ export const settingsSchema = z.object({
   }),
   CONSOLE_OIDC_SECRET_FILE: path.optional().register(meanings, { meaning: 'file with the secret of that client' }),
   CONSOLE_MANAGEMENT_PORT: port.default(9091).register(meanings, {
-    meaning: 'port of the console’s `/livez`, `/readyz` and `/metrics`; 0 switches it off',
+    meaning:
+      'port of the console’s `/livez`, `/readyz` and `/metrics`; must differ from `CONSOLE_PORT`; 0 switches it off',
   }),
   CONSOLE_MANAGEMENT_HOST: text
     .default('127.0.0.1')

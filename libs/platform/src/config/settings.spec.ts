@@ -151,6 +151,19 @@ describe('Settings', () => {
     }
   });
 
+  it.each([
+    ['MANAGEMENT_PORT must be another port than PORT', { PORT: '9090' }],
+    ['MANAGEMENT_PORT must be another port than PORT', { PORT: '4000', MANAGEMENT_PORT: ' 4000' }],
+    ['CONSOLE_MANAGEMENT_PORT must be another port than CONSOLE_PORT', { CONSOLE_PORT: '9091' }],
+  ])('refuse one port for both listeners, also when another setting is invalid: %s', (fault, ports) => {
+    expect(faultsOf({ DATABASE_URL, ...ports })).toEqual([fault]);
+    expect(faultsOf({ ...ports })).toEqual(['DATABASE_URL is required', fault]);
+  });
+
+  it('accept port 0 for both listeners', () => {
+    expect(faultsOf({ DATABASE_URL, PORT: '0', MANAGEMENT_PORT: '0' })).toEqual([]);
+  });
+
   it('turn the management server off with port 0', () => {
     expect(loadSettings({ DATABASE_URL, MANAGEMENT_PORT: '0' }).managementPort).toBeNull();
   });
