@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
-import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
+import { NEW_CHANGE_SET_ID, originCode, takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import { WRITE_DAY } from './history-work';
 
@@ -11,13 +11,13 @@ const DAY_MS = 86_400_000;
 const MOST_ASSETS = 20_000;
 
 /**
- * A made-up past begins before the workspace. It would lose what anything but an import changed (2). The lock lets
- * concurrent starts make one past.
+ * A made-up past begins before the workspace, and retention moves the beginning behind its creation. A new past would lose
+ * what anything but an import changed. The lock lets concurrent starts make one past.
  */
 const LACKS_PAST = `
   SELECT FROM history_horizon JOIN workspace ON id = workspace_id
-   WHERE workspace_id = $1 AND begins_at >= date_trunc('milliseconds', created_at)
-     AND NOT EXISTS (SELECT FROM change_set WHERE workspace_id = $1 AND origin <> 2)
+   WHERE workspace_id = $1 AND begins_at = date_trunc('milliseconds', created_at)
+     AND NOT EXISTS (SELECT FROM change_set WHERE workspace_id = $1 AND origin <> ${originCode('IMPORT')})
      AND NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 OFFSET ${MOST_ASSETS})
      FOR UPDATE OF history_horizon`;
 /** The worker may have counted empty days. */
