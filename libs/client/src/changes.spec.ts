@@ -87,6 +87,12 @@ describe('client.changes', () => {
       expect(await follow(outage, 1)).toEqual(['a', 'b', 'c']);
     });
 
+    it('throws everything before the first page, as a wrong address or certificate fails for ever', async () => {
+      const feed = new Changes(() => Promise.reject(new ConnectionLost(new Error('expired'))), { pollMs: 1 });
+
+      await expect(feed.pages().next()).rejects.toBeInstanceOf(ConnectionLost);
+    });
+
     it('throws what does not pass, and everything to a loop that does not wait', async () => {
       await expect(follow([problem(410)], 1)).rejects.toMatchObject({ status: 410 });
       await expect(follow([problem(503)])).rejects.toMatchObject({ status: 503 });

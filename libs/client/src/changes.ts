@@ -21,8 +21,8 @@ export interface FollowOptions {
   /** Without one every loop begins with every visible item. */
   readonly cursorStore?: CursorStore;
   /**
-   * Pause in milliseconds before the feed is asked again at its end, and after an outage of the API. Without it the loop
-   * ends there.
+   * Pause in milliseconds before the feed is asked again at its end, and after an outage of the API that follows a page.
+   * Without it the loop ends there.
    */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
@@ -50,12 +50,15 @@ export class Changes<Change, Page extends ChangePage<Change> = ChangePage<Change
   /** Yields pages. Apply a page in one transaction with its `resumeCursor` to see no change twice. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
     const { cursorStore, pollMs, signal } = this.#options;
+    let isReached = false;
     for (let cursor = (await cursorStore?.read()) ?? null; ;) {
       let page: Page;
       try {
         page = await this.#load(cursor);
+        isReached = true;
       } catch (error) {
-        if (pollMs === undefined || !mayPass(error)) throw error;
+        // Before the first page a wrong address or certificate looks like an outage.
+        if (pollMs === undefined || !isReached || !mayPass(error)) throw error;
         await sleep(pollMs, signal);
         continue;
       }
