@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { ApplicationChanges, Applications, Workspaces } from '#libs/auth/operators';
+import { Applications, Workspaces } from '#libs/auth/operators';
+import { ApplicationChanges } from '../../libs/auth/src/typeorm/application-changes';
 import { type WorkspaceId } from '#libs/kernel';
 import { type Settings } from '#libs/platform/config';
 import { Database } from '#libs/platform/database';
@@ -116,7 +117,7 @@ describe("Operators' applications on one connection", () => {
     const issueFor = async (secret: string): Promise<bigint> => {
       const grant = await grants.find(clientId);
       if (!grant) throw new Error('The application is gone.');
-      return (await grants.beginGeneration(grant, secrets.digest(secret), randomUUID())) ?? 0n;
+      return (await grants.beginGeneration(grant, { secretDigest: secrets.digest(secret) }, randomUUID())) ?? 0n;
     };
     const generation = async (): Promise<bigint> => (await applications.find(clientId))?.generation ?? 0n;
     const uses = async () =>
@@ -247,7 +248,7 @@ describe("Operators' applications on one connection", () => {
     await setDisabled(second, false);
     const grant = await grantOf(first);
     const begin = (keyId: string, jti: string, aheadMs = 60_000, of = grant) =>
-      grants.beginGenerationByKey(
+      grants.beginGeneration(
         of,
         { keyId, jtiDigest: Buffer.from(jti), expiresAt: new Date(Date.now() + aheadMs) },
         randomUUID(),
@@ -345,7 +346,7 @@ describe("Operators' applications on one connection", () => {
       const own = await trust(first);
       const grant = await grantOf(first);
       const begin = (id: string, key = KEY) =>
-        grants.beginGenerationByTrust(
+        grants.beginGeneration(
           grant,
           { trust: { id, subject: 's', audience: null, insecure: false, keys: [key] }, key },
           randomUUID(),

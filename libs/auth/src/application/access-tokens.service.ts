@@ -7,7 +7,7 @@ import { ClientAssertions } from '../domain/client-assertions.port';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/application';
 import { GrantCache } from '../domain/grant-cache.port';
-import { GrantRepository } from '../domain/grant-repository.port';
+import { GrantRepository, type Proven } from '../domain/grant-repository.port';
 import { ScopeNotGranted, TokenRequestInvalid } from '../domain/token-request-errors';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
@@ -21,8 +21,7 @@ export interface AccessToken {
 /** A client that proved itself. */
 interface AuthenticatedClient {
   readonly grant: Grant;
-  /** Starts the generation of this token, unless the proof ended since the lookup. */
-  readonly begin: (tokenId: string) => Promise<bigint | null>;
+  readonly proven: Proven;
 }
 
 /** A client that did not prove itself. */
@@ -76,13 +75,13 @@ export class AccessTokensService {
         ? await this.authenticateBySecret(clientId, proof.secret)
         : await this.authenticateByAssertion(clientId, proof.assertion);
     if ('fault' in client) return this.refuse(clientId, source, client.fault);
-    const { grant, begin } = client;
+    const { grant, proven } = client;
     const charge = await this.limiter.chargeClient(grant);
     if (!charge.allowed) throw new RateLimited(charge);
     charged(charge);
     const granted = grantedScopes(grant, scopes);
     const tokenId = this.secrets.newTokenId();
-    const generation = await begin(tokenId);
+    const generation = await this.stored.beginGeneration(grant, proven, tokenId);
     // The secret or key was replaced, the assertion used, or the application disabled since the lookup.
     if (generation === null) throw new ClientNotAuthenticated('ended or used since the lookup');
     const { token, expiresInSeconds } = await this.signer.sign({
@@ -134,8 +133,7 @@ export class AccessTokensService {
     const found = await this.stored.findWithSecrets(findable(clientId));
     const isRight = this.secrets.isOneOf(secretDigest, found?.secretDigests ?? []);
     if (!found || !isRight || found.grant.disabled) return { fault: null };
-    const { grant } = found;
-    return { grant, begin: (tokenId) => this.stored.beginGeneration(grant, secretDigest, tokenId) };
+    return { grant: found.grant, proven: { secretDigest } };
   }
 
   /** A used assertion is refused like a wrong one, so whoever captured it cannot exhaust the client's own bucket. */
@@ -153,9 +151,7 @@ export class AccessTokensService {
     if (found.isUsed) return { fault: 'used before' };
     // The clock of this instance may be behind.
     if (checked.expiresAt <= found.now) return { fault: 'expired by the clock of Postgres' };
-    const { grant } = found;
-    const verified = { keyId: checked.key.id, jtiDigest, expiresAt: checked.expiresAt };
-    return { grant, begin: (tokenId) => this.stored.beginGenerationByKey(grant, verified, tokenId) };
+    return { grant: found.grant, proven: { keyId: checked.key.id, jtiDigest, expiresAt: checked.expiresAt } };
   }
 
   /** Somebody else's token has no use to count: CI systems give the same one to a step that is repeated. */
@@ -171,8 +167,7 @@ export class AccessTokensService {
     const checked = await this.assertions.checkWorkload(token, { issuer, trusts: found?.trusts ?? [] });
     if ('fault' in checked) return checked;
     if (!found || found.grant.disabled) return { fault: 'application disabled' };
-    const { grant } = found;
-    return { grant, begin: (tokenId) => this.stored.beginGenerationByTrust(grant, checked, tokenId) };
+    return { grant: found.grant, proven: checked };
   }
 
   /** Charges a wrong proof to separate buckets, so that guessing cannot exhaust the client's own bucket. */

@@ -15,12 +15,11 @@ export interface GrantWithKeys {
   readonly now: Date;
 }
 
-/** An assertion that was checked. */
-export interface VerifiedAssertion {
-  readonly keyId: string;
-  readonly jtiDigest: Buffer;
-  readonly expiresAt: Date;
-}
+/** What a client proved itself by: a secret, an assertion of its own key, or a token of an issuer that it trusts. */
+export type Proven =
+  | { readonly secretDigest: Buffer }
+  | { readonly keyId: string; readonly jtiDigest: Buffer; readonly expiresAt: Date }
+  | { readonly trust: Trust; readonly key: ClientKey };
 
 /** The stored grants, for requests. The client id replaces the workspace id until the workspace is known. */
 export abstract class GrantRepository {
@@ -45,20 +44,15 @@ export abstract class GrantRepository {
   ): Promise<{ readonly grant: Grant; readonly secretDigests: readonly Buffer[] } | null>;
 
   /**
-   * Starts the application's next generation, which ends all earlier tokens. `tokenId` is the new token's. Returns the
-   * generation. Returns null without a change when the application is disabled or the secret was replaced. Atomic:
-   * concurrent calls get different generations, and the highest wins.
+   * Starts the application's next generation, which ends all earlier tokens, and uses up an assertion. `tokenId` is the new
+   * token's. Returns the generation. Returns null without a change when the application is disabled, or the proof does not
+   * hold any more: the secret was replaced, the key or trust removed, the trust lost the key, or the assertion expired or was
+   * used, on any instance. Atomic: concurrent calls get different generations, and the highest wins.
    */
-  abstract beginGeneration(grant: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null>;
+  abstract beginGeneration(grant: Grant, proven: Proven, tokenId: string): Promise<bigint | null>;
 
   /** Returns the client's grant with its keys, or null for an unknown client id, after the same time as for a known one. */
   abstract findWithKeys(clientId: string, jtiDigest: Buffer): Promise<GrantWithKeys | null>;
-
-  /**
-   * Starts the next generation like {@link beginGeneration}, and uses up the assertion. Returns null without a change when
-   * the application is disabled, the key was removed, or the assertion expired or was used, on any instance.
-   */
-  abstract beginGenerationByKey(grant: Grant, verified: VerifiedAssertion, tokenId: string): Promise<bigint | null>;
 
   /**
    * Returns the client's grant with its trusts in an issuer, each with the keys of this algorithm and id, or of any id
@@ -71,11 +65,4 @@ export abstract class GrantRepository {
     kid: string | null,
     algorithm: string,
   ): Promise<{ readonly grant: Grant; readonly trusts: readonly Trust[] } | null>;
-
-  /** Starts the next generation like {@link beginGeneration}, unless the trust was removed or lost this key. */
-  abstract beginGenerationByTrust(
-    grant: Grant,
-    proven: { readonly trust: Trust; readonly key: ClientKey },
-    tokenId: string,
-  ): Promise<bigint | null>;
 }

@@ -3,8 +3,8 @@ import { DomainError, type WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import { KeyQueue } from '#libs/platform/idempotency';
 import type { ApplicationInWorkspace, Grant } from '../domain/application';
-import type { ClientKey, StoredClientKey } from '../domain/client-assertion';
-import { GrantRepository, type GrantWithKeys, type VerifiedAssertion } from '../domain/grant-repository.port';
+import type { StoredClientKey } from '../domain/client-assertion';
+import { GrantRepository, type GrantWithKeys, type Proven } from '../domain/grant-repository.port';
 import type { Trust } from '../domain/trusted-issuer';
 import {
   AFTER_GRANT,
@@ -54,44 +54,45 @@ const FIND_WITH_KEYS = prepared(
 /** Checks the secret again: it may have been rotated, or the application disabled, since the lookup. */
 const BEGIN_GENERATION = prepared(
   'application_begin_generation',
-  `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $4::uuid, issued_at = now(),
-                secret_last_used_at = CASE WHEN secret_digest = decode($3, 'hex') THEN now() ELSE secret_last_used_at END,
+  `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $3::uuid, issued_at = now(),
+                secret_last_used_at = CASE WHEN secret_digest = decode($4, 'hex') THEN now() ELSE secret_last_used_at END,
                 previous_secret_last_used_at =
-                  CASE WHEN secret_digest = decode($3, 'hex') THEN previous_secret_last_used_at ELSE now() END
+                  CASE WHEN secret_digest = decode($4, 'hex') THEN previous_secret_last_used_at ELSE now() END
           WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled
-            AND (secret_digest = decode($3, 'hex')
-                 OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
+            AND (secret_digest = decode($4, 'hex')
+                 OR (previous_secret_digest = decode($4, 'hex') AND previous_secret_expires_at > now()))
           RETURNING generation`,
 );
 
-/**
- * Checks key and assertion again. The application's row is locked first, as operators' commands lock it, so a key that was
- * removed meanwhile is not found. An expired assertion is forgotten an hour later, in case Postgres' clock is set back.
- */
+/** The application's row is locked first, as operators' commands lock it, so what was removed meanwhile is not found. */
+const LOCKED = `locked AS (
+     SELECT client_id FROM application WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled FOR UPDATE
+   )`;
+const BEGIN_WHERE_PROVEN = `
+   UPDATE application SET generation = ${NEXT_GENERATION}, jti = $3::uuid, issued_at = now()
+     FROM proven
+    WHERE application.workspace_id = $1 AND application.id = $2::uuid
+    RETURNING generation`;
+
+/** Checks key and assertion again. An expired assertion is forgotten an hour later, in case Postgres' clock is set back. */
 const BEGIN_GENERATION_BY_KEY = prepared(
   'application_begin_generation_by_key',
-  `WITH locked AS (
-     SELECT client_id FROM application WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled FOR UPDATE
-   ), proven AS (
+  `WITH ${LOCKED}, accepted AS (
      UPDATE application_key SET last_used_at = now() FROM locked
-      WHERE application_key.client_id = locked.client_id AND workspace_id = $1 AND id = $3::uuid
-        AND $5::timestamptz > now()
+      WHERE application_key.client_id = locked.client_id AND workspace_id = $1 AND id = $4::uuid
+        AND $6::timestamptz > now()
       RETURNING application_key.client_id
-   ), used AS (
+   ), proven AS (
      INSERT INTO used_assertion (workspace_id, client_id, jti_digest, expires_at)
-     SELECT $1, client_id, decode($4, 'hex'), $5::timestamptz FROM proven
+     SELECT $1, client_id, decode($5, 'hex'), $6::timestamptz FROM accepted
          ON CONFLICT (workspace_id, client_id, jti_digest) DO UPDATE SET expires_at = EXCLUDED.expires_at
       WHERE used_assertion.expires_at <= now()
       RETURNING client_id
    ), forgotten AS (
      DELETE FROM used_assertion
-      WHERE workspace_id = $1 AND client_id = (SELECT client_id FROM used) AND jti_digest <> decode($4, 'hex')
+      WHERE workspace_id = $1 AND client_id = (SELECT client_id FROM proven) AND jti_digest <> decode($5, 'hex')
         AND expires_at < now() - interval '1 hour'
-   )
-   UPDATE application SET generation = ${NEXT_GENERATION}, jti = $6::uuid, issued_at = now()
-     FROM used
-    WHERE application.workspace_id = $1 AND application.id = $2::uuid
-    RETURNING generation`,
+   ) ${BEGIN_WHERE_PROVEN}`,
 );
 
 /** A fetched set is used for 7 days after its last good fetch. One that an operator gave does not age. */
@@ -111,20 +112,14 @@ const FIND_WITH_TRUSTS = prepared(
             WHERE workspace_id = application.workspace_id AND client_id = $1 AND issuer = $2 AND ${IS_USABLE})
           ${APPLICATION_OR_DECOY}`,
 );
-/** Locks the application's row first, as above, and checks the trust again. */
+/** Checks the trust again. */
 const BEGIN_GENERATION_BY_TRUST = prepared(
   'application_begin_generation_by_trust',
-  `WITH locked AS (
-     SELECT client_id FROM application WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled FOR UPDATE
-   ), proven AS (
+  `WITH ${LOCKED}, proven AS (
      UPDATE application_trust AS trust SET last_used_at = now() FROM locked
-      WHERE trust.client_id = locked.client_id AND workspace_id = $1 AND id = $3::uuid AND keys @> $4::jsonb AND ${IS_USABLE}
+      WHERE trust.client_id = locked.client_id AND workspace_id = $1 AND id = $4::uuid AND keys @> $5::jsonb AND ${IS_USABLE}
       RETURNING trust.client_id
-   )
-   UPDATE application SET generation = ${NEXT_GENERATION}, jti = $5::uuid, issued_at = now()
-     FROM proven
-    WHERE application.workspace_id = $1 AND application.id = $2::uuid
-    RETURNING generation`,
+   ) ${BEGIN_WHERE_PROVEN}`,
 );
 
 /** One round trip each. */
@@ -165,11 +160,6 @@ export class GrantRepositoryTypeorm extends GrantRepository {
     return clientId !== '' && found.grant.clientId === clientId ? found : null;
   }
 
-  async beginGeneration({ workspaceId, id }: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null> {
-    const begin = bind(BEGIN_GENERATION, [workspaceId, id, secretDigest.toString('hex'), tokenId]);
-    return this.begin(workspaceId, id, begin);
-  }
-
   async findWithKeys(clientId: string, jtiDigest: Buffer): Promise<GrantWithKeys | null> {
     const find = bind(FIND_WITH_KEYS, [clientId, jtiDigest.toString('hex')]);
     const [[row = []] = []] = await this.database.read({ clientId }, [find]);
@@ -181,16 +171,6 @@ export class GrantRepositoryTypeorm extends GrantRepository {
     return { grant, keys: stored, oldAudience: oldAudience === 't', isUsed: isUsed === 't', now: at };
   }
 
-  async beginGenerationByKey(
-    { workspaceId, id }: Grant,
-    { keyId, jtiDigest, expiresAt }: VerifiedAssertion,
-    tokenId: string,
-  ): Promise<bigint | null> {
-    const values = [workspaceId, id, keyId, jtiDigest.toString('hex'), expiresAt.toISOString(), tokenId];
-    const begin = bind(BEGIN_GENERATION_BY_KEY, values);
-    return this.begin(workspaceId, id, begin);
-  }
-
   async findWithTrusts(clientId: string, issuer: string, kid: string | null, algorithm: string) {
     const find = bind(FIND_WITH_TRUSTS, [clientId, issuer, kid ?? '', algorithm]);
     const [[row = []] = []] = await this.database.read({ clientId }, [find]);
@@ -199,29 +179,31 @@ export class GrantRepositoryTypeorm extends GrantRepository {
     return { grant, trusts: JSON.parse(text(row[AFTER_GRANT])) as Trust[] };
   }
 
-  async beginGenerationByTrust(
-    { workspaceId, id }: Grant,
-    { trust, key }: { readonly trust: Trust; readonly key: ClientKey },
-    tokenId: string,
-  ): Promise<bigint | null> {
-    const held = JSON.stringify([{ kid: key.kid, jwk: key.jwk }]);
-    const begin = bind(BEGIN_GENERATION_BY_TRUST, [workspaceId, id, trust.id, held, tokenId]);
-    return this.begin(workspaceId, id, begin);
-  }
-
   /** One at a time for each application: all lock its row, and each that waits there would keep a connection from others. */
-  private async begin(workspaceId: WorkspaceId, id: string, statement: BoundStatement): Promise<bigint | null> {
+  async beginGeneration({ workspaceId, id }: Grant, proven: Proven, tokenId: string): Promise<bigint | null> {
+    const begin = beginBy(proven, [workspaceId, id, tokenId]);
     const deadline = performance.now() + READ_PATIENCE_MS;
     const turn = await this.turns.enter(id, READ_PATIENCE_MS);
     if (turn?.kind !== 'turn')
       throw new DomainError('service_unavailable', 'Too many token requests wait. Send fewer.');
     try {
       const patienceMs = deadline - performance.now();
-      const [rows] = await this.database.run({ workspaceId }, [statement], { patienceMs });
+      const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs });
       const generation = rows?.[0]?.[0];
       return generation ? BigInt(generation) : null;
     } finally {
       turn.end(null);
     }
   }
+}
+
+function beginBy(proven: Proven, application: readonly string[]): BoundStatement {
+  if ('secretDigest' in proven) return bind(BEGIN_GENERATION, [...application, proven.secretDigest.toString('hex')]);
+  if ('keyId' in proven) {
+    const { keyId, jtiDigest, expiresAt } = proven;
+    const assertion = [keyId, jtiDigest.toString('hex'), expiresAt.toISOString()];
+    return bind(BEGIN_GENERATION_BY_KEY, [...application, ...assertion]);
+  }
+  const { trust, key } = proven;
+  return bind(BEGIN_GENERATION_BY_TRUST, [...application, trust.id, JSON.stringify([{ kid: key.kid, jwk: key.jwk }])]);
 }
