@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type Provider } from '@nestjs/common';
 import { AuditOperatorModule } from '#libs/audit/operators';
 import { RedisClient } from '#libs/platform/redis';
 import { Settings } from '#libs/platform/config';
@@ -37,16 +37,15 @@ export const grantCache = (options: { readonly cachedElsewhere: (settings: Setti
   inject: [RedisClient, Settings],
 });
 
+/** Changes of applications, for operators and people of the console. */
+export const applicationServices: Provider[] = [Applications, ClientKeys, ApplicationChanges, Trusts, clientSecrets];
+
 /** Workspaces and applications, for operators. */
 @Module({
   imports: [AuditOperatorModule],
   providers: [
-    Applications,
-    ClientKeys,
-    ApplicationChanges,
-    Trusts,
+    ...applicationServices,
     issuerKeys,
-    clientSecrets,
     // The API may use a Redis that this command does not know.
     grantCache({ cachedElsewhere: () => true }),
     {

@@ -1,9 +1,8 @@
-export { AuthOperatorModule, clientSecrets, grantCache } from './auth-operator.module';
+export { AuthOperatorModule, applicationServices, grantCache } from './auth-operator.module';
 export type { Application } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { Applications } from './typeorm/applications';
 export { ClientKeys, type ListedKey } from './typeorm/client-keys';
-export { ApplicationChanges } from './typeorm/application-changes';
 export { readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/client-keys';
 export { type ClientKey } from './domain/client-assertion';
 export { IssuerKeys, issuerFault, subjectFault } from './domain/trusted-issuer';

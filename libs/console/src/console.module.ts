@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { auditServices } from '#libs/audit';
 import { auditRecording } from '#libs/audit/operators';
-import { Applications, ClientKeys, ApplicationChanges, Trusts, clientSecrets, grantCache } from '#libs/auth/operators';
+import { applicationServices, grantCache } from '#libs/auth/operators';
 import { computerServices } from '#libs/computers';
 import { inventoryServices } from '#libs/inventory';
 import { importsOfPeople } from '#libs/inventory/operators';
@@ -68,11 +68,7 @@ import { Sessions } from './typeorm/sessions';
     ...auditServices,
     ...inventoryServices,
     ...computerServices,
-    Applications,
-    ClientKeys,
-    ApplicationChanges,
-    Trusts,
-    clientSecrets,
+    ...applicationServices,
     // In production REDIS_URL may be missing here alone.
     grantCache({ cachedElsewhere: ({ production }) => production }),
     Clock,
