@@ -37,6 +37,10 @@ export function parseClientId(value: string): string {
   throw new InvalidArgumentError('A client id has 1 to 200 printable characters and no blanks.');
 }
 
+/** A command on one application, which its first argument names. */
+export const forApplication = (command: Command): Command =>
+  command.argument('<client_id>', 'client id of the application', parseClientId);
+
 /** Makes a parser of ids. It refuses others with this rule. */
 export const parseUuid =
   (rule: string) =>

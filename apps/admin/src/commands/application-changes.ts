@@ -5,7 +5,7 @@ import { applicationCard, applicationJson } from '../application-output';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseClientId, parseDuration } from '../options';
+import { type CommonOptions, forApplication, parseDuration } from '../options';
 import { card, print } from '../output';
 import { scopeOption } from '../scope-option';
 import { visibleText } from '../visible-text';
@@ -18,43 +18,36 @@ interface LimitOptions extends CommonOptions {
 
 /** Commands that change an existing application. Each change applies to its next request, on every instance. */
 export function addChanges(group: Command): void {
-  withWriteOptions(group.command('rotate-secret'))
+  forApplication(withWriteOptions(group.command('rotate-secret')))
     .description('replace the secret and show the new one once; without --overlap the old secret and the token end now')
-    .argument('<client_id>', 'its client id', parseClientId)
     .option('--overlap <duration>', 'how long the old secret is still accepted, such as 24h', parseDuration)
     .action(rotateSecret);
-  withWriteOptions(group.command('end-secret'))
+  forApplication(withWriteOptions(group.command('end-secret')))
     .description('end the old secret of an overlap now, and the live token when the old secret obtained it')
-    .argument('<client_id>', 'its client id', parseClientId)
     .requiredOption('--old', 'the old secret; the current one stays')
     .action((clientId: string, options: CommonOptions) =>
       oneApplication(clientId, options, (applications) => applications.endOldSecret(clientId)),
     );
-  withWriteOptions(group.command('remove-secret'))
+  forApplication(withWriteOptions(group.command('remove-secret')))
     .description('remove the secret and end the live token: keys and trusts alone prove the application')
-    .argument('<client_id>', 'its client id', parseClientId)
     .action(removeSecret);
-  withWriteOptions(group.command('delete'))
+  forApplication(withWriteOptions(group.command('delete')))
     .description('delete a disabled application for good; its audit events stay')
-    .argument('<client_id>', 'its client id', parseClientId)
     .action(remove);
-  withWriteOptions(group.command('set-scopes'))
+  forApplication(withWriteOptions(group.command('set-scopes')))
     .description('replace the scopes of an application')
-    .argument('<client_id>', 'its client id', parseClientId)
     .addOption(scopeOption())
     .action((clientId: string, { scope, ...options }: CommonOptions & { readonly scope: readonly Scope[] }) =>
       oneApplication(clientId, options, (applications) => applications.setScopes(clientId, scope)),
     );
-  withWriteOptions(group.command('set-limits'))
+  forApplication(withWriteOptions(group.command('set-limits')))
     .description('set limits of one application, each as <per minute>/<burst>')
-    .argument('<client_id>', 'its client id', parseClientId)
     .option('--read <limit>', 'reads, such as 500/1000', parseLimit)
     .option('--write <limit>', 'writes', parseLimit)
     .option('--token <limit>', 'token requests', parseLimit)
     .action(setLimits);
-  withWriteOptions(group.command('clear-limits'))
+  forApplication(withWriteOptions(group.command('clear-limits')))
     .description('remove the limits of one application, so that the general ones apply')
-    .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>
       oneApplication(clientId, options, (applications) => applications.clearLimits(clientId)),
     );

@@ -3,7 +3,7 @@ import type { ClientKeys, ListedKey } from '#libs/auth/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseClientId, withCommonOptions } from '../options';
+import { type CommonOptions, forApplication, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { unknownApplication } from './application-changes';
 import { readKeyFile } from './key-file';
@@ -11,18 +11,15 @@ import { readKeyFile } from './key-file';
 /** Public keys by which an application proves itself instead of by a secret. */
 export function applicationKeysCommand(): Command {
   const group = new Command('keys').description('public keys by which an application proves itself without a secret');
-  withWriteOptions(group.command('add'))
+  forApplication(withWriteOptions(group.command('add')))
     .description('add a public key, or each key of a set; it is accepted from the next token request on')
-    .argument('<client_id>', 'client id of the application', parseClientId)
     .requiredOption('--jwk <file>', 'a JWK or JWK set of public keys: RSA, EC P-256 or P-384, Ed25519')
     .action(add);
-  withCommonOptions(group.command('list'))
+  forApplication(withCommonOptions(group.command('list')))
     .description('list the keys of an application, oldest first')
-    .argument('<client_id>', 'client id of the application', parseClientId)
     .action((clientId: string, options: CommonOptions) => listed(clientId, options, (keys) => keys.list(clientId)));
-  withWriteOptions(group.command('remove'))
+  forApplication(withWriteOptions(group.command('remove')))
     .description('remove a key and end the live token')
-    .argument('<client_id>', 'client id of the application', parseClientId)
     .argument('<kid>', 'id of the key, as list shows it; write -- before one that begins with a hyphen')
     .action(remove);
   return group;

@@ -4,7 +4,7 @@ import type { Operator } from '../operator';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, parseClientId, parseUuid, withCommonOptions } from '../options';
+import { type CommonOptions, forApplication, parseUuid, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { unknownApplication } from './application-changes';
 import { readKeyFile } from './key-file';
@@ -27,27 +27,23 @@ interface RefreshOptions extends CommonOptions {
 /** Issuers whose tokens prove an application: GitHub Actions, GitLab, Kubernetes, Entra, Google. */
 export function applicationTrustCommand(): Command {
   const group = new Command('trust').description('issuers whose tokens prove an application without a secret');
-  withWriteOptions(group.command('add'))
+  forApplication(withWriteOptions(group.command('add')))
     .description('trust the tokens of an issuer for one subject; they are accepted from the next token request on')
-    .argument('<client_id>', 'client id of the application', parseClientId)
     .requiredOption('--issuer <url>', 'iss of the tokens, exactly')
     .requiredOption('--subject <subject>', 'sub of the tokens; may end in ":*" or "/*", as in repo:acme/*')
     .option('--audience <audience>', 'aud of the tokens (default: BASE_URL)', parseAudience)
     .option('--jwks <file>', 'JWK set of the issuer, where this API cannot fetch it')
     .option('--insecure', 'allow http:// and a loopback address, for a test issuer; never in production')
     .action(add);
-  withCommonOptions(group.command('list'))
+  forApplication(withCommonOptions(group.command('list')))
     .description('list the trusts of an application, oldest first')
-    .argument('<client_id>', 'client id of the application', parseClientId)
     .action((clientId: string, options: CommonOptions) => listed(clientId, options, (trusts) => trusts.list(clientId)));
-  withWriteOptions(group.command('remove'))
+  forApplication(withWriteOptions(group.command('remove')))
     .description('remove a trust and end the live token')
-    .argument('<client_id>', 'client id of the application', parseClientId)
     .argument('<id>', 'id of the trust, as list shows it', parseId)
     .action(remove);
-  withWriteOptions(group.command('refresh'))
+  forApplication(withWriteOptions(group.command('refresh')))
     .description('fetch the key sets of all trusts of an application, or of one, now')
-    .argument('<client_id>', 'client id of the application', parseClientId)
     .argument('[id]', 'id of a trust, as list shows it', parseId)
     .option('--jwks <file>', 'the new JWK set of a trust that was added with --jwks')
     .option('--end-token', 'end the live token, too')

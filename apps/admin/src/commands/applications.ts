@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Scope } from '#libs/kernel';
-import { type CommonOptions, parseClientId, parseName, parseSlug, withCommonOptions } from '../options';
+import { type CommonOptions, forApplication, parseName, parseSlug, withCommonOptions } from '../options';
 import { applicationCard, applicationJson } from '../application-output';
 import { withWriteOptions } from '../operator-name';
 import { card, print, table } from '../output';
@@ -32,21 +32,18 @@ export function applicationsCommand(): Command {
     .description('list applications, oldest first')
     .option('--workspace <slug>', 'only of this workspace', parseSlug)
     .action(list);
-  withCommonOptions(group.command('show'))
+  forApplication(withCommonOptions(group.command('show')))
     .description('show one application, without its secret')
-    .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>
       oneApplication(clientId, options, (applications) => applications.find(clientId)),
     );
-  withWriteOptions(group.command('enable'))
+  forApplication(withWriteOptions(group.command('enable')))
     .description('enable a disabled application again')
-    .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>
       oneApplication(clientId, options, (applications) => applications.setDisabled(clientId, false)),
     );
-  withWriteOptions(group.command('disable'))
+  forApplication(withWriteOptions(group.command('disable')))
     .description('disable an application from its next request on; enable reverses it')
-    .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>
       oneApplication(clientId, options, (applications) => applications.setDisabled(clientId, true)),
     );
