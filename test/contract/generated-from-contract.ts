@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import { type Contract, type Reference, type Response, operationsOf, readContract } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
@@ -17,6 +16,8 @@ const HEADER =
   '// Generated from docs/contract/openapi.json by `npm run generate`; a test finds what was edited by hand.\n\n';
 
 async function clientTypes(contract: Contract): Promise<string> {
+  // TypeScript 7 reads the package's types for `import` alone.
+  const { default: openapiTS, astToString } = await import('openapi-typescript');
   const types = astToString(await openapiTS(JSON.stringify(withNamedProblems(contract)), { alphabetize: true }));
   const codes = problemCodesOf(contract).map((code) => `'${code}'`);
   const problemCode = `/** Every code of the contract. */\nexport type ProblemCode = ${codes.join(' | ')};\n`;

@@ -79,7 +79,7 @@ describe('docs/extending.md', () => {
 
   it('shows code that passes types, lint, layout and import rules, with passing tests', async () => {
     const [types, lint, layout, imports, tests] = await Promise.all([
-      bin('typescript/bin/tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', TYPES),
+      bin('typescript7/bin/tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', TYPES),
       bin('eslint/bin/eslint.js', '--max-warnings', '0', ...FILES),
       bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', ...FILES),
       bin('dependency-cruiser/bin/dependency-cruise.mjs', ...FILES, '--config', '.dependency-cruiser.cjs'),

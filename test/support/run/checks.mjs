@@ -7,9 +7,12 @@ const LIMIT = 6 * 60_000;
 const npm = (...args) =>
   process.env.npm_execpath ? [process.execPath, process.env.npm_execpath, ...args] : ['npm', ...args];
 
-/** Keeps what it found, so that the next run takes less time. */
+/**
+ * Keeps what it found, so that the next run takes less time. TypeScript 7 takes a third of the time of 6, but lacks the
+ * interface that the build and the lint need.
+ */
 const checkTypes = ['--noEmit', '--incremental', '--tsBuildInfoFile', '.local/types.tsbuildinfo'];
-export const types = { name: 'types', commands: [node('typescript/bin/tsc', ...checkTypes)] };
+export const types = { name: 'types', commands: [node('typescript7/bin/tsc', ...checkTypes)] };
 export const build = { name: 'build', commands: [npm('run', '--silent', 'build')] };
 export const lint = {
   name: 'lint',
