@@ -13,7 +13,7 @@ const ROUNDS = sized({ short: 1, long: 10 });
 const EXTRA_MS = sized({ short: 1_000, long: 2 });
 /** A request that waits for Redis takes 50 ms, and later ones share the rest of that wait. */
 const A_WAIT_MS = 45;
-const FREEZES = sized({ short: 2, long: 20 });
+const FREEZES = sized({ short: 1, long: 20 });
 /** First-time work takes longer, with or without Redis. */
 const WARM_UP_MS = sized({ short: 500, long: 10_000 });
 /** Pause between two requests of each loop. */
