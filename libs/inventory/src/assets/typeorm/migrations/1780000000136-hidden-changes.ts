@@ -20,13 +20,15 @@ const withGuard = (guard: string): string => `
   END $$`;
 
 /**
- * Lets a writer change an asset that nobody sees before and after, without a ticket. The asset keeps the change set of its
+ * Lets a writer change an asset that stays hidden or deleted, without a ticket. The asset keeps the change set of its
  * removal, so that feeds tell the removal once, and a purge by age counts from it.
  */
-export class HiddenChanges1780000000135 implements MigrationInterface {
+export class HiddenChanges1780000000136 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(
-      withGuard(`IF TG_OP = 'UPDATE' AND OLD.visibility <> 0 AND NEW.visibility <> 0 THEN RETURN NEW; END IF;`),
+      withGuard(
+        `IF TG_OP = 'UPDATE' AND OLD.visibility <> 0 AND NEW.visibility = OLD.visibility THEN RETURN NEW; END IF;`,
+      ),
     );
   }
 
