@@ -100,28 +100,24 @@ describe('GET /v1/inventory/assets', () => {
       (query['classification'] === undefined || asset['classification'] === query['classification']) &&
       (query['completeStatus'] === undefined || asset['completeStatus'] === query['completeStatus']);
 
-    it('returns what the model returns for every combination of all six', async () => {
-      let asked = 0;
-      for (const subKey of SUB_KEYS)
-        for (const hasOwner of ['true', 'false'])
-          for (const hasDescription of ['true', 'false'])
-            for (const classification of CLASSIFICATIONS) {
-              const base = { categoryKey: categoryOf(subKey), subKey, hasOwner, hasDescription, classification };
-              const responses = await Promise.all(
-                COMPLETE_STATUSES.map(async (completeStatus) => {
-                  const query = { ...base, completeStatus };
-                  return { query, page: await here.page(PATH, query) };
-                }),
-              );
-              for (const { query, page } of responses) {
-                asked += 1;
-                const expected = all.filter((asset) => matches(asset, query));
-                const ids = page.results.map(({ id }) => id);
-                if (ids.join() !== expected.map(({ id }) => id).join()) throw new Error(JSON.stringify(query));
-                if (page.pageInfo.totalCount !== expected.length) throw new Error(JSON.stringify(query));
-              }
-            }
-      expect(asked).toBe(16 * 2 * 2 * 4 * 2);
+    it('returns what the model returns for all six at once', async () => {
+      let found = 0;
+      for (const [place, subKey] of SUB_KEYS.entries())
+        for (let nth = 0; nth < 4; nth += 1) {
+          // Each pair of values comes at least once. The test of the repository has every combination.
+          const query = {
+            ...{ categoryKey: categoryOf(subKey), subKey },
+            ...{ hasOwner: String(nth < 2), hasDescription: String(nth % 2 === 0) },
+            classification: CLASSIFICATIONS[(place + nth) % CLASSIFICATIONS.length] as string,
+            completeStatus: COMPLETE_STATUSES[((place >> 2) + nth) % COMPLETE_STATUSES.length] as string,
+          };
+          const page = await here.page(PATH, query);
+          const expected = all.filter((asset) => matches(asset, query));
+          expect([query, page.results.map(({ id }) => id)]).toEqual([query, expected.map(({ id }) => id)]);
+          expect([query, page.pageInfo.totalCount]).toEqual([query, expected.length]);
+          found += expected.length;
+        }
+      expect(found).toBeGreaterThan(16);
     });
 
     it('refuses a type of another category', async () => {
