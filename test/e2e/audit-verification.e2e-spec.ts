@@ -121,8 +121,7 @@ describe("The auditor's program in the documentation", () => {
     const note = `${kept.note}${line.replace('ORIGIN', kept.note.split('\n')[0] ?? '')}\n`;
     writeFileSync(keptFile(), JSON.stringify({ ...kept, note }));
 
-    expect(await verify()).toBe('Line 6 of the checkpoint is malformed.\n');
-    expect(await verify(token, 'python3 verify.py; echo $?')).toBe('1\n');
+    expect(await verify(token, 'python3 verify.py 2>&1; echo $?')).toBe('Line 6 of the checkpoint is malformed.\n1\n');
   });
 
   it('ignores signatures of others beside its own', async () => {

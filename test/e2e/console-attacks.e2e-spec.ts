@@ -121,7 +121,7 @@ describe('An attacker of the console', () => {
           await send(`${path}?${query}`, boundary, '--b\r\n\r\n\r\n--b--\r\n'),
           await send(`${path}?${query}`, boundary, ''),
         ];
-        for (const value of odd) {
+        for (const [place, value] of odd.entries()) {
           const every = names.map((name) => [name, value] as [string, string]);
           statuses.push(
             await send(
@@ -130,6 +130,8 @@ describe('An attacker of the console', () => {
               new URLSearchParams([...Object.entries(fields), ...every]).toString(),
             ),
           );
+          // A third of them shows what becomes of names that come twice.
+          if (place % 3 > 0) continue;
           const twice = [...Object.entries(fields), ...every.slice(0, 22), ...every.slice(0, 22)];
           statuses.push(await send(path, FORM['Content-Type'], new URLSearchParams(twice).toString().slice(0, 60_000)));
         }
