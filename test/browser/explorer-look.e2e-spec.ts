@@ -1,6 +1,4 @@
 import type { Browser } from 'playwright-core';
-import { readContract } from '../contract/contract-document';
-import { CONTRACT_FILE } from '../contract/contract-files';
 import { type TestApp, startApp } from '../support/start-app';
 import { Explorer, faultsOfAccess, startBrowser, widthOverflow } from './explorer';
 
@@ -53,23 +51,6 @@ describe('The look of Swagger UI', () => {
     await explorer.keepScreenshot('docs-1280-dark');
     const faint = (await faultsOfAccess(page, ['serious'])).filter((fault) => fault.startsWith('color-contrast'));
     expect(faint.filter((fault) => !NUMBER_IN_CODE.test(fault))).toEqual([]);
-  });
-
-  it('keeps each open operation below 4,000 pixels by folding its errors', async () => {
-    explorer = await Explorer.open(browser, app.origin);
-    const heights: (readonly [string, number])[] = [];
-    for (const methods of Object.values(readContract(CONTRACT_FILE).paths)) {
-      for (const { operationId } of Object.values(methods as Record<string, { operationId: string }>)) {
-        const shown = await explorer.operation(operationId);
-        const { block } = shown;
-        expect(await block.locator('tr.response[data-code^="4"], tr.response[data-code^="5"]').count()).toBe(0);
-        heights.push([operationId, (await block.boundingBox())?.height ?? Infinity]);
-        await shown.close();
-      }
-    }
-
-    expect(heights.length).toBeGreaterThan(10);
-    expect(heights.filter(([, height]) => height >= 4_000)).toEqual([]);
   });
 
   it('unfolds an error by keyboard and folds it again', async () => {

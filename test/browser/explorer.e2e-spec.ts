@@ -42,8 +42,19 @@ describe('Swagger UI', () => {
   };
   /** Operations that succeeded in this window. */
   const succeeded = new Set<string>();
-  const succeeds = async (operationId: string, fillIn?: (shown: ShownOperation) => Promise<unknown>): Promise<void> => {
+  const measured = new Set<string>();
+  /** Opens an operation. The first time it is short, as its errors are folded. */
+  const opened = async (operationId: string): Promise<ShownOperation> => {
     const shown = await explorer.operation(operationId);
+    if (measured.has(operationId)) return shown;
+    measured.add(operationId);
+    const errors = shown.block.locator('tr.response[data-code^="4"], tr.response[data-code^="5"]');
+    const { height } = (await shown.block.boundingBox()) ?? { height: Infinity };
+    expect([operationId, await errors.count(), height < 4_000]).toEqual([operationId, 0, true]);
+    return shown;
+  };
+  const succeeds = async (operationId: string, fillIn?: (shown: ShownOperation) => Promise<unknown>): Promise<void> => {
+    const shown = await opened(operationId);
     await fillIn?.(shown);
     const { status, body } = await shown.execute();
     expect([operationId, status, JSON.parse(body)]).toEqual([operationId, '200', expect.any(Object)]);
@@ -72,7 +83,7 @@ describe('Swagger UI', () => {
     const kept = await explorer.page.evaluate<string>('JSON.stringify(localStorage)');
     expect([kept.includes(application.clientId), kept.includes(application.clientSecret)]).toEqual([true, false]);
 
-    const list = await explorer.operation('listAssets');
+    const list = await opened('listAssets');
     const { status, body } = await list.execute();
     expect([status, body]).toEqual(['200', expect.stringContaining('Badge printer')]);
     await explorer.keepScreenshot('4-list');
@@ -81,7 +92,7 @@ describe('Swagger UI', () => {
 
   it('opens by a deep link, stays authorized, and updates with a fresh key for every try', async () => {
     await explorer.visit('#/Inventory/updateAsset');
-    const update = await explorer.operation('updateAsset');
+    const update = await opened('updateAsset');
     await update.parameter('id').fill(asset.id);
     const key = update.parameter('Idempotency-Key');
     const first = await key.inputValue();
@@ -123,7 +134,7 @@ describe('Swagger UI', () => {
       client_id: application.clientId,
       client_secret: application.clientSecret,
     });
-    const get = await explorer.operation('getAsset');
+    const get = await opened('getAsset');
     await get.parameter('id').fill(asset.id);
     const { status, body } = await get.execute();
     expect([status, JSON.parse(body)]).toEqual(['401', expect.objectContaining({ code: 'token_superseded' })]);
@@ -155,7 +166,7 @@ describe('Swagger UI', () => {
       ...['getAuthorizationServer', 'getProtectedResource', 'getKeySet'],
     ];
     for (const operationId of READS) await succeeds(operationId);
-    const checkpoint = await explorer.operation('getAuditCheckpoint');
+    const checkpoint = await opened('getAuditCheckpoint');
     expect(await checkpoint.execute()).toMatchObject({
       status: '200',
       body: expect.stringContaining('/audit/') as string,
