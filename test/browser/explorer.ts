@@ -22,11 +22,15 @@ export async function widthOverflow(page: Page): Promise<number> {
 }
 
 /** Returns the faults that axe-core finds on the page, with the elements. */
-export async function faultsOfAccess(page: Page, impacts: readonly ImpactValue[]): Promise<string[]> {
+export async function faultsOfAccess(
+  page: Page,
+  impacts: readonly ImpactValue[],
+  withContrast = impacts.includes('serious'),
+): Promise<string[]> {
   // The page's policy forbids scripts of other origins, but a debugger may run them.
   await page.evaluate(axe.source);
   // By far the slowest rule, and not a critical one.
-  const rules = { 'color-contrast': { enabled: impacts.includes('serious') } };
+  const rules = { 'color-contrast': { enabled: withContrast } };
   const options = { rules, resultTypes: ['violations'] };
   const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
   return violations
