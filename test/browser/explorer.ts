@@ -38,8 +38,9 @@ export async function faultsOfAccess(
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
 }
 
-/** Saves a picture of the tested page. */
+/** Saves a picture of the tested page, if the run asks for them by SCREENSHOTS=1. */
 export async function keepScreenshot(name: string, of: Locator | Page): Promise<void> {
+  if (process.env['SCREENSHOTS'] !== '1') return;
   mkdirSync(SCREENSHOTS, { recursive: true });
   await of.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
