@@ -1,7 +1,9 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Cleanup } from '../../../../test/support/cleanup.cjs';
 import { Fifo } from '../../../../test/support/fifo';
 import { LogOutput } from './log-output';
 
@@ -40,6 +42,41 @@ describe('LogOutput', () => {
 
       expect(readFileSync(path, 'utf8')).toBe('fatal\n');
     });
+  });
+
+  it('drops and counts lines while its disk is full, and tells the number once there is room', async () => {
+    const disk = mkdtempSync(join(tmpdir(), 'compliance-small-'));
+    const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]).status === 0;
+    const cleanup = new Cleanup('umount -l "$1"; rmdir "$1"', disk);
+    const [path, ballast] = [isMounted ? join(disk, 'log') : '/dev/full', join(disk, 'ballast')];
+    const file = openSync(path, 'a');
+    if (isMounted) {
+      const { bavail, bsize } = statfsSync(disk);
+      writeFileSync(ballast, Buffer.alloc((bavail - 2) * bsize));
+    }
+    const output = new LogOutput(file);
+    const recoveries: number[] = [];
+    output.onRecovery = (dropped) => recoveries.push(dropped);
+
+    for (let line = 0; line < 30_000; line += 1) {
+      output.write(LINE);
+      if (line === 1_000) await delay(100);
+    }
+
+    await delay(100);
+    expect([output.dropped > 0, recoveries]).toEqual([true, []]);
+    // Only root can mount a disk, and /dev/full is always full. Then the returning reader below shows the rest.
+    if (isMounted) {
+      rmSync(ballast);
+      const kept = (30_000 - output.dropped) * LINE.length;
+      for (const deadline = Date.now() + 30_000; Date.now() < deadline; await delay(10)) {
+        if (readFileSync(path).length === kept) break;
+      }
+      expect(readFileSync(path, 'utf8') === LINE.repeat(30_000 - output.dropped)).toBe(true);
+      expect(recoveries).toEqual([output.dropped]);
+    }
+    closeSync(file);
+    await cleanup.run();
   });
 
   describe('to a pipe without a reader', () => {
