@@ -27,7 +27,7 @@ import {
 import { idOf } from './path-id';
 import { SCOPE_TEXTS, readLimits } from './application-form';
 import { sendPage } from './page';
-import { type Refused, type Typed, orRefuse, readFields, refuseFields } from './read-fields';
+import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
 
 /** Anything else leads nowhere, and Postgres takes no NUL. */
 const CLIENT_ID = /^[\w-]{1,64}$/;
@@ -53,7 +53,7 @@ export class ApplicationsController {
 
   @Post()
   async create(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
-    await orRefuse(
+    await orShowAgain(
       body,
       async () => this.make(me, body, await readFields(NewApplicationDto, body), response),
       (refused) => this.showList(me, response, refused),
@@ -75,7 +75,7 @@ export class ApplicationsController {
       if (!rotated) throw new NotFoundException();
       this.showSecret(response, 'Secret rotated', rotated);
     };
-    await orRefuse(body, rotate, (refused) => this.showOne(application, response, refused));
+    await orShowAgain(body, rotate, (refused) => this.showOne(application, response, refused));
   }
 
   @Post(':client_id/end-secret')
@@ -178,7 +178,7 @@ export class ApplicationsController {
       await make(await readFields(dto, body));
       this.lead(response, id);
     };
-    await orRefuse(body, change, (refused) => this.showOne(application, response, refused));
+    await orShowAgain(body, change, (refused) => this.showOne(application, response, refused));
   }
 
   /** Another workspace's application is as absent as none. */

@@ -9,7 +9,7 @@ import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { Names, authorText, isBy } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
-import { type Refused, type Typed, orRefuse, readFields, refuseFields } from './read-fields';
+import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
 import { UploadDto } from './upload.dto';
 import { type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
 
@@ -74,7 +74,7 @@ export class ImportsController {
     };
     const showAgain = ({ errors, typed }: Refused): void =>
       this.showForm(response, { errors: { ...noFile, ...errors }, typed });
-    await orRefuse(body, begin, showAgain);
+    await orShowAgain(body, begin, showAgain);
   }
 
   @Get('uploads/:id')

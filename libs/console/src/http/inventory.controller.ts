@@ -22,7 +22,7 @@ import { Names, authorText } from './names';
 import { Notices } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
-import { type Refused, orRefuse, readFields, refuseFields } from './read-fields';
+import { type Refused, orShowAgain, readFields, refuseFields } from './read-fields';
 
 const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
@@ -89,7 +89,7 @@ export class InventoryController {
       response.redirect(303, `/inventory${back}`);
     };
     try {
-      await orRefuse(body, change, (refused) => this.showList(me, request, response, refused));
+      await orShowAgain(body, change, (refused) => this.showList(me, request, response, refused));
     } catch (error) {
       if (!(error instanceof OwnerToChoose)) throw error;
       const form = { action: `/inventory/ticked/owner${back}`, ids: ticked };
@@ -116,7 +116,7 @@ export class InventoryController {
       response.redirect(303, `/inventory/${id}`);
     };
     try {
-      await orRefuse(body, change, (refused) => this.showOne(me, idOf(id), response, refused));
+      await orShowAgain(body, change, (refused) => this.showOne(me, idOf(id), response, refused));
     } catch (error) {
       if (!(error instanceof OwnerToChoose)) throw error;
       const { name } = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});

@@ -3,7 +3,7 @@ import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
 import { LeadsTo, type PageContent, sendPage } from './page';
-import { orRefuse } from './read-fields';
+import { orShowAgain } from './read-fields';
 
 const DAY_MS = 86_400_000;
 /** Fields of a day, and how many days later its moment is: the last day counts too. */
@@ -50,7 +50,7 @@ export async function sendList(
     response.removeHeader('Link');
     sendPage(response, view, { typed: request.query, ...content, ...found }, status);
   };
-  await orRefuse(request.query, show, (refused) => sendPage(response, view, { ...content, ...refused }, 400));
+  await orShowAgain(request.query, show, (refused) => sendPage(response, view, { ...content, ...refused }, 400));
 }
 
 /** The address of the next page. Null on the last one. */

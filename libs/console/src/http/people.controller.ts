@@ -8,7 +8,7 @@ import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
-import { type Refused, type Typed, orRefuse, readFields, refuseFields } from './read-fields';
+import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
 
 /** Who may use the console of the workspace. A change acts on the person's next request. */
 @Controller('people')
@@ -38,7 +38,7 @@ export class PeopleController {
       await this.people.asPerson(me.personId).add(me.workspaceId, { email, name, role, ...account });
       response.redirect(303, '/people');
     };
-    await orRefuse(body, add, (refused) => this.show(me, response, refused));
+    await orShowAgain(body, add, (refused) => this.show(me, response, refused));
   }
 
   @Post(':id/role')

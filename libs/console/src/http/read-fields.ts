@@ -29,7 +29,7 @@ export function refuseFields(reasons: Readonly<Record<string, string | false | n
 }
 
 /** Does what a form or query asks for. Where fields are at fault, `showAgain` shows why, and what was typed. */
-export async function orRefuse(
+export async function orShowAgain(
   typed: Typed,
   work: () => Promise<void>,
   showAgain: (refused: Refused) => Promise<void> | void,

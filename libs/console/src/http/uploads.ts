@@ -132,6 +132,7 @@ export class Uploads implements OnModuleDestroy {
 
   private start(upload: Upload, personId: string): void {
     const work = this.inTurn(() => this.run(upload, personId))
+      // Nobody waits for it. The log says what went wrong.
       .catch((error: unknown) => void this.told(error, upload))
       .finally(() => this.underWay.delete(work));
     this.underWay.add(work);
