@@ -235,17 +235,24 @@ describe('Failed token requests', () => {
         const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: 'wrong' };
         return (await one.client().requestToken(form, { 'X-Forwarded-For': forwarded })).status;
       };
+      // On a busy machine a token of the source is refilled between two requests.
+      const isLimited = async (forwarded: string): Promise<boolean> => {
+        for (let tries = 0; tries < 5; tries += 1) {
+          if ((await guess(app, forwarded, `ci_${randomUUID()}`)) === 429) return true;
+        }
+        return false;
+      };
       const outcomes: number[] = [];
       for (let index = 0; index < 110; index += 1) {
         outcomes.push(await guess(app, `${network}::${index + 1}`, `ci_${randomUUID()}`));
       }
       // A /64 network gets a hundred failures, whatever client ids and addresses it uses, and then none.
       expect(outcomes.filter((status) => status === 401).length).toBeGreaterThanOrEqual(100);
-      expect(outcomes.at(-1)).toBe(429);
+      expect(await isLimited(`${network}::1`)).toBe(true);
       expect(await guess(app, '2001:db8:ffff:ffff::1', `ci_${randomUUID()}`)).toBe(401);
-      expect(await guess(app, `${network}::1, 10.1.2.3`, `ci_${randomUUID()}`)).toBe(429);
+      expect(await isLimited(`${network}::1, 10.1.2.3`)).toBe(true);
       // Proxies that append ports are trusted by their addresses, and clients behind them are still distinguished.
-      expect(await guess(app, `[${network}::1]:4711, 10.1.2.3:5555`, `ci_${randomUUID()}`)).toBe(429);
+      expect(await isLimited(`[${network}::1]:4711, 10.1.2.3:5555`)).toBe(true);
       expect(await guess(app, '203.0.113.9:4711, 10.1.2.3:5555', `ci_${randomUUID()}`)).toBe(401);
       // The number of buckets depends on the sources, not on invented client ids.
       const pairs = async (): Promise<number> => (await connection.keys('client:{failure *')).length;
