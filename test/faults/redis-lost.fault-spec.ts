@@ -14,6 +14,8 @@ const EXTRA_MS = sized({ short: 1_000, long: 2 });
 /** A request that waits for Redis takes 50 ms, and later ones share the rest of that wait. */
 const A_WAIT_MS = 45;
 const FREEZES = sized({ short: 1, long: 20 });
+/** A busy machine adds waits at random. A fault adds them every time. */
+const MOST_FREEZES = sized({ short: 10, long: 20 });
 /** First-time work takes longer, with or without Redis. */
 const WARM_UP_MS = sized({ short: 500, long: 10_000 });
 /** Pause between two requests of each loop. */
@@ -80,7 +82,9 @@ describe('Three instances while Redis is lost and comes back', () => {
       const client = await ClientApplication.arrange(setting, arrange, NO_LIMITS);
       const token = await client.token(origin(0));
       const waits: number[][] = [];
-      for (let round = 0; round < FREEZES; round += 1) {
+      const usual = (figures: readonly number[]): number => quantile(figures, sized({ short: 0, long: 0.5 }));
+      const count = (): number => usual(waits.map(({ length }) => length));
+      for (let round = 0; round < FREEZES || (count() > 1 && round < MOST_FREEZES); round += 1) {
         await setting.findsRedis();
         await setting.redis.freeze();
         // Two consecutive probes.
@@ -99,13 +103,10 @@ describe('Three instances while Redis is lost and comes back', () => {
         await setting.redis.thaw();
         await isBack();
       }
-      // On a busy machine single reads may wait, but not every time.
-      const usual = (figures: readonly number[]): number => quantile(figures, sized({ short: 0, long: 0.5 }));
-      const counts = waits.map(({ length }) => length);
-      const [count, longest] = [usual(counts), usual(waits.map((all) => Math.max(...all)))];
-      tell('waits of an instance', { count, longest: longest.toFixed(1) });
-      expect(count).toBeLessThanOrEqual(1);
-      expect(Math.max(...counts)).toBeGreaterThanOrEqual(1);
+      const longest = usual(waits.map((all) => Math.max(...all)));
+      tell('waits of an instance', { count: count(), longest: longest.toFixed(1) });
+      expect(count()).toBeLessThanOrEqual(1);
+      expect(waits.flat().length).toBeGreaterThanOrEqual(1);
       expect(longest).toBeLessThanOrEqual(sized({ short: 1_000, long: 60 }));
     },
     3 * MINUTE,
