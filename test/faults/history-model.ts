@@ -75,12 +75,15 @@ export class HistoryModel {
       const visible = act.ids.flatMap((id) => this.now(id) ?? []).filter(({ isVisible }) => isVisible);
       return visible.map((before) => ({ ...before, ...act.patch, response: act.response }));
     }
-    const tagged = act.ids.flatMap((id) => this.now(id) ?? []);
-    return tagged.map((before) => ({
-      ...before,
-      tags: before.tags.filter((key) => key !== act.key),
-      response: null,
-    }));
+    const without = (before: Known): Known => {
+      return { ...before, tags: before.tags.filter((key) => key !== act.key), response: null };
+    };
+    // Hidden assets lose the key without a change.
+    for (const [id, entries] of this.timelines) {
+      const { from, state } = entries.at(-1) as Entry;
+      if (!state.isVisible) this.timelines.set(id, [...entries.slice(0, -1), { from, state: without(state) }]);
+    }
+    return act.ids.flatMap((id) => this.now(id) ?? []).map(without);
   }
 
   private now(id: string): Known | undefined {

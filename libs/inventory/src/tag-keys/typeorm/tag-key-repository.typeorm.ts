@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
-import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
+import { takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import type { CountedTagKey, TagKey } from '../domain/tag-key';
@@ -24,18 +24,18 @@ const LOCK = `
  * clients see no change, and a purge counts from its removal.
  */
 const UNTAG = `
-  WITH removed AS (
+  WITH drawn AS (SELECT nextval('change_set_id') AS id
+  ), removed AS (
     DELETE FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 AND asset_id = ANY ($4::bigint[]) RETURNING asset_id
   ), rendered AS (
     UPDATE asset SET version = version + 1,
-           change_id = CASE WHEN facet IS NULL THEN change_id ELSE ${NEW_CHANGE_SET_ID} END,
+           change_id = CASE WHEN facet IS NULL THEN change_id ELSE drawn.id END,
            updated_at = CASE WHEN facet IS NULL THEN updated_at ELSE GREATEST(updated_at, now()) END, tags = COALESCE(
              (SELECT jsonb_agg(tag ORDER BY place) FROM jsonb_array_elements(tags) WITH ORDINALITY AS t (tag, place)
                WHERE tag->>'key' <> $3), '[]')
-     WHERE workspace_id = $1 AND id IN (SELECT asset_id FROM removed)
-    RETURNING facet
+      FROM drawn WHERE workspace_id = $1 AND asset.id IN (SELECT asset_id FROM removed)
   )
-  SELECT count(*)::int AS assets, count(facet)::int AS changes FROM rendered`;
+  SELECT count(*)::int AS assets FROM removed`;
 
 @Injectable()
 export class TagKeyRepositoryTypeorm extends TagKeyRepository {
@@ -103,13 +103,11 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
       const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, id]);
       if (locked.length > 0) {
         const ids = locked.map((asset) => asset.id);
-        const [batch] = await manager.query<{ assets: number; changes: number }[]>(UNTAG, [workspaceId, id, key, ids]);
+        const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key, ids]);
         // Updates may have taken the key from all of them.
         if (!batch?.assets) return 0;
-        if (batch.changes > 0) {
-          const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
-          await manager.query(text, [...values]);
-        }
+        const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
+        await manager.query(text, [...values]);
         return batch.assets;
       }
       // Fails when an asset received the key meanwhile. The repeat finds that asset.
