@@ -22,6 +22,36 @@ describe('Tag keys', () => {
     await app.stop();
   });
 
+  it('are deleted with few reads for each asset, although the statistics know only one', async () => {
+    const [workspace, count] = [await app.arrange.aWorkspace(), 4_000];
+    await app.arrange.aTagKey(workspace, 'env');
+    await app.arrange.anAsset(workspace);
+    const { admin } = app.database;
+    await admin.query('ANALYZE asset, asset_tag');
+    await app.arrange.manyAssets(workspace, count);
+    await app.arrange.change(
+      workspace,
+      `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+       SELECT asset.workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id) WHERE workspace_id = $1`,
+      [workspace],
+    );
+    const rowsRead = async (): Promise<number> => {
+      await dataSource.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await admin.query<{ n: string }>(
+        `SELECT sum(n) AS n FROM (SELECT seq_tup_read AS n, relname FROM pg_stat_user_tables
+                       UNION ALL SELECT idx_tup_read, relname FROM pg_stat_user_indexes) AS reads
+          WHERE relname IN ('asset', 'asset_tag')`,
+      );
+      return Number(rows[0]?.n);
+    };
+    const before = await rowsRead();
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
+
+    expect(await keys.delete(workspaceId(workspace), 'env', () => undefined)).toEqual({ assets: count + 1 });
+
+    expect((await rowsRead()) - before).toBeLessThan(100 * count);
+  });
+
   it('are listed by code points, each once in its workspace', async () => {
     const [ours, theirs] = [await app.arrange.aWorkspace(), await app.arrange.aWorkspace()].map(workspaceId) as [
       WorkspaceId,

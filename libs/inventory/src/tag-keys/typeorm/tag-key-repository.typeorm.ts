@@ -11,11 +11,14 @@ import { TagCountRow, TagKeyRow } from './tag-key.row';
 
 const BATCH = 2_000;
 
-/** One batch of assets, in the order of their ids, like every writer. */
+/**
+ * One batch of assets, in the order of their ids, like every writer. An array is found once: statistics of before the
+ * assets came would let Postgres find the batch again for each asset.
+ */
 const LOCK = `
   SELECT id FROM asset
-   WHERE workspace_id = $1 AND id IN (
-     SELECT asset_id FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 LIMIT ${BATCH})
+   WHERE workspace_id = $1 AND id = ANY (ARRAY (
+     SELECT asset_id FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 LIMIT ${BATCH}))
    ORDER BY id FOR NO KEY UPDATE`;
 
 /**
@@ -33,7 +36,7 @@ const UNTAG = `
            updated_at = CASE WHEN facet IS NULL THEN updated_at ELSE GREATEST(updated_at, now()) END, tags = COALESCE(
              (SELECT jsonb_agg(tag ORDER BY place) FROM jsonb_array_elements(tags) WITH ORDINALITY AS t (tag, place)
                WHERE tag->>'key' <> $3), '[]')
-      FROM drawn WHERE workspace_id = $1 AND asset.id IN (SELECT asset_id FROM removed)
+      FROM drawn WHERE workspace_id = $1 AND asset.id = ANY ($4::bigint[]) AND asset.id IN (SELECT asset_id FROM removed)
   )
   SELECT count(*)::int AS assets FROM removed`;
 
