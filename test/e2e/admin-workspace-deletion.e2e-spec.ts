@@ -13,6 +13,7 @@ import type { ApiClient } from '../support/api-client';
 import { examplesOf } from '../support/doc-examples';
 import { documentOf, expectFault } from '../support/finished-command';
 import { demandProgram, searchPath } from '../support/programs.cjs';
+import { rowsRead } from '../support/rows-read';
 import { RunningCommand } from '../support/running-command';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
@@ -164,21 +165,15 @@ describe('admin workspaces delete', () => {
   };
 
   it('reads few rows for each that it deletes, although the statistics know only one', async () => {
-    const rowsRead = async (): Promise<number> => {
-      const { rows } = await app.database.admin.query<{ n: string }>(
-        `SELECT seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'asset') AS n
-           FROM pg_stat_user_tables WHERE relname = 'asset'`,
-      );
-      return Number(rows[0]?.n);
-    };
-    await app.database.admin.query('ANALYZE asset');
+    const { admin } = app.database;
+    await admin.query('ANALYZE asset');
     await app.arrange.manyAssets(workspace, 2_500);
     await forgetTokens();
-    const before = await rowsRead();
+    const before = await rowsRead(admin, 'asset');
 
     expect((await deleteWorkspace('--yes')).exitCode).toBe(0);
 
-    expect((await rowsRead()) - before).toBeLessThan(100 * 2_500);
+    expect((await rowsRead(admin, 'asset')) - before).toBeLessThan(100 * 2_500);
   });
 
   it('deletes every row of the workspace and of no other one, and archives its whole audit', async () => {

@@ -4,6 +4,7 @@ import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { FLUSH_READS, rowsRead } from '../support/rows-read';
 import { type TestApp, startApp } from '../support/start-app';
 import { testEntities as entities } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
@@ -35,21 +36,16 @@ describe('Tag keys', () => {
        SELECT asset.workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id) WHERE workspace_id = $1`,
       [workspace],
     );
-    const rowsRead = async (): Promise<number> => {
-      await dataSource.query('SELECT pg_stat_force_next_flush()');
-      const { rows } = await admin.query<{ n: string }>(
-        `SELECT sum(n) AS n FROM (SELECT seq_tup_read AS n, relname FROM pg_stat_user_tables
-                       UNION ALL SELECT idx_tup_read, relname FROM pg_stat_user_indexes) AS reads
-          WHERE relname IN ('asset', 'asset_tag')`,
-      );
-      return Number(rows[0]?.n);
+    const read = async (): Promise<number> => {
+      await dataSource.query(FLUSH_READS);
+      return rowsRead(admin, 'asset', 'asset_tag');
     };
-    const before = await rowsRead();
+    const before = await read();
     const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
 
     expect(await keys.delete(workspaceId(workspace), 'env', () => undefined)).toEqual({ assets: count + 1 });
 
-    expect((await rowsRead()) - before).toBeLessThan(100 * count);
+    expect((await read()) - before).toBeLessThan(100 * count);
   });
 
   it('are listed by code points, each once in its workspace', async () => {

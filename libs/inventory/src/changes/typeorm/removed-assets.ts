@@ -46,6 +46,8 @@ export class RemovedAssets {
    * `410 cursor_expired`. Employees who still own something stay. `onProgress` may throw to stop between batches.
    */
   async purge(workspaceId: WorkspaceId, before: Date, onProgress: (purged: number) => void): Promise<number> {
+    // With statistics of before the assets came, Postgres would look for what each owns among all assets.
+    await this.database.inTenant({ workspaceId }, (manager) => manager.query('ANALYZE asset'));
     let purged = 0;
     for (let place = START; ;) {
       const from = place;

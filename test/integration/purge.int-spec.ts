@@ -1,0 +1,46 @@
+import { DataSource } from 'typeorm';
+import { workspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import { RemovedAssets } from '../../libs/inventory/src/changes/typeorm/removed-assets';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { FLUSH_READS, rowsRead } from '../support/rows-read';
+import { type TestApp, startApp } from '../support/start-app';
+import { testEntities as entities } from '../support/test-database';
+
+describe('A purge of removed assets', () => {
+  let app: TestApp;
+  let dataSource: DataSource;
+  beforeAll(async () => {
+    app = await startApp();
+    const url = app.database.migrationDatabaseUrl;
+    const connection = { url, poolSize: 1, patience: 'operator', entities } as const;
+    dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await app.stop();
+  });
+
+  it('reads few rows for each, although the statistics know only one asset', async () => {
+    const [workspace, count] = [await app.arrange.aWorkspace(), 4_000];
+    const { admin } = app.database;
+    const ada = await app.arrange.anEmployee(workspace);
+    await admin.query('ANALYZE asset');
+    await app.arrange.manyAssets(workspace, count);
+    const update = (set: string, values: unknown[] = []) =>
+      app.arrange.change(workspace, `UPDATE asset SET ${set} AND workspace_id = $1`, [workspace, ...values]);
+    await update(`owner_id = $2, owner_source = 1 WHERE external_id LIKE '%0'`, [ada.id]);
+    await update(`visibility = 1 WHERE external_id LIKE '%1'`);
+    const read = async (): Promise<number> => {
+      await dataSource.query(FLUSH_READS);
+      return rowsRead(admin, 'asset');
+    };
+    const before = await read();
+
+    const removed = new RemovedAssets(new Database(dataSource));
+    const soon = new Date(Date.now() + 60_000);
+    expect(await removed.purge(workspaceId(workspace), soon, () => undefined)).toBe(count / 10);
+
+    expect((await read()) - before).toBeLessThan(100 * count);
+  });
+});

@@ -1,0 +1,17 @@
+import type { Pool } from 'pg';
+
+/**
+ * The rows that statements have read of these tables and of their indexes. A connection reports them when it ends, or after
+ * FLUSH_READS.
+ */
+export async function rowsRead(admin: Pool, ...tables: string[]): Promise<number> {
+  const { rows } = await admin.query<{ n: string }>(
+    `SELECT sum(n) AS n FROM (SELECT seq_tup_read AS n, relname FROM pg_stat_user_tables
+                    UNION ALL SELECT idx_tup_read, relname FROM pg_stat_user_indexes) AS reads
+      WHERE relname = ANY ($1)`,
+    [tables],
+  );
+  return Number(rows[0]?.n);
+}
+
+export const FLUSH_READS = 'SELECT pg_stat_force_next_flush()';
