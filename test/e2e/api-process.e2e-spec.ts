@@ -152,6 +152,9 @@ describe('The API process', () => {
       const api = new ApiProcess(environment);
       expect(await api.exitCode()).toBe(1);
       expect(api.errors).toBe(`127.0.0.1:${port} is taken; set PORT to another port.\n`);
+      const second = new ApiProcess({ ...environment, PORT: '0', MANAGEMENT_PORT: String(port) });
+      expect(await second.exitCode()).toBe(1);
+      expect(second.errors).toBe(`127.0.0.1:${port} is taken; set MANAGEMENT_PORT to another port.\n`);
       other.close();
     });
 

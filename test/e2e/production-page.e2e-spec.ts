@@ -24,7 +24,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { examplesOf } from '../support/doc-examples';
 import { freePort } from '../support/free-port';
-import { packedStart } from '../support/module-pack/module-pack';
 import { demandProgram, searchPath } from '../support/programs.cjs';
 import { RedisProcess } from '../support/redis-process';
 import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
@@ -60,15 +59,12 @@ describe('docs/production.md', () => {
     substitutes = await substitutesOfTheTest();
     prepare();
     const script = BLOCKS.map(({ code }) => code).join(`\necho '${BETWEEN.trim()}'\n`);
-    const packed = packedStart();
     // Its own process group, which the instances and the proxy join.
     shell = spawn('sh', ['-eu', '-c', substituted(script)], {
       cwd: directory,
       env: {
         PATH: `${file('bin')}:${searchPath()}`,
         REDISCLI_AUTH: new URL(redis.url).password,
-        NODE_OPTIONS: packed.words.map((word) => JSON.stringify(word)).join(' '),
-        ...packed.environment,
         ...(process.env['TMPDIR'] ? { TMPDIR: process.env['TMPDIR'] } : {}),
       },
       detached: true,

@@ -87,8 +87,9 @@ describe('client.changes', () => {
       expect(await follow(outage, 1)).toEqual(['a', 'b', 'c']);
     });
 
-    it('throws everything before the first page, as a wrong address or certificate fails for ever', async () => {
-      const feed = new Changes(() => Promise.reject(new ConnectionLost(new Error('expired'))), { pollMs: 1 });
+    it('throws a lost connection before the first page, as a wrong address or certificate fails for ever', async () => {
+      const failures = [new ConnectionLost(new Error('expired')), problem(503)];
+      const feed = new Changes(() => Promise.reject(failures.pop() ?? new Error('asked again')), { pollMs: 1 });
 
       await expect(feed.pages().next()).rejects.toBeInstanceOf(ConnectionLost);
     });

@@ -1,6 +1,7 @@
 import { sleep } from './abort';
 import { checkNumbers } from './checked-numbers';
 import { isPage, unexpected } from './pages';
+import { ConnectionLost } from './problem';
 import { mayPass } from './retry';
 
 /** A page of a change feed, as the API returns it. */
@@ -21,8 +22,8 @@ export interface FollowOptions {
   /** Without one every loop begins with every visible item. */
   readonly cursorStore?: CursorStore;
   /**
-   * Pause in milliseconds before the feed is asked again at its end, and after an outage of the API that follows a page.
-   * Without it the loop ends there.
+   * Pause in milliseconds before the feed is asked again at its end, and after an outage of the API. Without it the loop ends
+   * there. A connection that fails before the first page always ends it.
    */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
@@ -58,7 +59,8 @@ export class Changes<Change, Page extends ChangePage<Change> = ChangePage<Change
         isReached = true;
       } catch (error) {
         // Before the first page a wrong address or certificate looks like an outage.
-        if (pollMs === undefined || !isReached || !mayPass(error)) throw error;
+        const isWrong = !isReached && error instanceof ConnectionLost;
+        if (pollMs === undefined || isWrong || !mayPass(error)) throw error;
         await sleep(pollMs, signal);
         continue;
       }

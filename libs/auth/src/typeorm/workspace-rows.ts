@@ -57,13 +57,10 @@ export class WorkspaceRows {
    * rows after each batch, and may throw to stop. What is deleted stays deleted.
    */
   async delete(kept: readonly string[], onProgress: (deleted: number) => void): Promise<void> {
-    const tables = await this.inTransaction(async (manager) => {
-      const found = await manager.query<Table[]>(TABLES);
-      const deleted = found.filter(({ name }) => !kept.includes(name));
-      // With statistics of before the rows came, Postgres would find the whole batch again for each row.
-      await manager.query(`ANALYZE ${deleted.map(({ name }) => name).join(', ')}`);
-      return inOrderOfDeletion(deleted);
-    });
+    const found = await this.inTransaction((manager) => manager.query<Table[]>(TABLES));
+    const tables = inOrderOfDeletion(found.filter(({ name }) => !kept.includes(name)));
+    // With statistics of before the rows came, Postgres would find the whole batch again for each row.
+    for (const { name } of tables) await this.inTransaction((manager) => manager.query(`ANALYZE ${name}`));
     let deleted = 0;
     // Triggers and late writers may add rows to tables that were empty already.
     for (let before = -1; before !== deleted;) {

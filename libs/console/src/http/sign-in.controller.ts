@@ -41,7 +41,7 @@ export class SignInController {
   @Get('sign-in/start')
   @Access('anyone')
   async start(@Res() response: Response): Promise<void> {
-    this.issuer.assertThere();
+    this.issuer.getClient();
     const { address, kept } = await this.issuer.begin();
     this.cookies.set(response, 'sign_in', kept, SIGN_IN_MS);
     response.redirect(303, address);
@@ -51,7 +51,7 @@ export class SignInController {
   @Get('sign-in/callback')
   @Access('anyone')
   async finish(@Req() request: Request, @Res() response: Response): Promise<void> {
-    this.issuer.assertThere();
+    this.issuer.getClient();
     const kept = this.cookies.read(request, 'sign_in');
     this.cookies.clear(response, 'sign_in');
     const person = await this.limit.check(request, response, async () => {

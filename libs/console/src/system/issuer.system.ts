@@ -57,11 +57,11 @@ export class Issuer {
     const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
     const { email, email_verified: isVerified } = (hasMore ? more : claims) as Record<string, unknown>;
     const verifiedEmail = typeof email === 'string' && isVerified === true ? email : null;
-    return { issuer: this.assertThere().issuer, subject: claims.sub, verifiedEmail };
+    return { issuer: this.getClient().issuer, subject: claims.sub, verifiedEmail };
   }
 
   /** @throws 404 without an issuer */
-  assertThere(): NonNullable<Settings['console']['oidc']> {
+  getClient(): NonNullable<Settings['console']['oidc']> {
     const { oidc } = this.settings.console;
     if (!oidc) throw new NotFoundException();
     return oidc;
@@ -79,7 +79,7 @@ export class Issuer {
 
   private async discover(): Promise<Configuration> {
     const { allowInsecureRequests, discovery } = await import('openid-client');
-    const { issuer, clientId, secretFile } = this.assertThere();
+    const { issuer, clientId, secretFile } = this.getClient();
     const secret = readSecretFileSync(secretFile).toString().trim();
     return discovery(new URL(issuer), clientId, secret, undefined, {
       timeout: TIMEOUT_SECONDS,

@@ -26,8 +26,8 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
   }
   for (const [name, management] of PORT_SETTINGS) {
     const { data: port } = shape[name].safeParse(given[name]);
-    // 0 is any free port.
-    if (port !== 0 && port === shape[management].safeParse(given[management]).data) {
+    // 0 is any free port. An invalid port is told elsewhere.
+    if (port && port === shape[management].safeParse(given[management]).data) {
       faults.push(`${management} must be another port than ${name}`);
     }
   }

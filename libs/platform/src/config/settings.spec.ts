@@ -160,8 +160,9 @@ describe('Settings', () => {
     expect(faultsOf({ ...ports })).toEqual(['DATABASE_URL is required', fault]);
   });
 
-  it('accept port 0 for both listeners', () => {
+  it('say nothing of equal ports where both are 0 or invalid', () => {
     expect(faultsOf({ DATABASE_URL, PORT: '0', MANAGEMENT_PORT: '0' })).toEqual([]);
+    expect(faultsOf({ DATABASE_URL, PORT: 'x', MANAGEMENT_PORT: 'y' })).toHaveLength(2);
   });
 
   it('turn the management server off with port 0', () => {

@@ -20,7 +20,7 @@ export class SettingsInvalid extends Error {
 
 type Given = z.infer<typeof settingsSchema>;
 
-/** The settings of one instance, read once at its start. A class, because Nest injects by class; its type is that of the values. */
+/** The settings of one instance, read once at its start. Nest injects by class, so this gives their type to a class. */
 export class Settings extends (class {} as new () => Readonly<ReturnType<typeof valuesOf>>) {}
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import { ConnectionPool, type PoolUse } from './connection-pool';
 import { standbyPool } from './data-source';
-import { databaseIsAway } from './database-fault';
+import { connectionTimedOut, databaseIsAway } from './database-fault';
 import type { BoundStatement, TextRow } from '../pipelined-statements';
 
 /** A standby that lags further is not used. */
@@ -9,7 +9,7 @@ export const MAX_LAG_MS = 5_000;
 const PATIENCE_MS = 1_500;
 /** A standby that was lost, refused a connection or was silent is not used for this long. */
 const REST_MS = 5_000;
-/** Nor is one that failed so many reads in a row. One read may fail by its own fault. */
+/** The same holds for one that failed so many reads in a row. One read may fail by its own fault. */
 const MOST_FAILURES = 5;
 
 const STATE: BoundStatement = {
@@ -75,7 +75,7 @@ export class Standby {
   /**
    * Returns the rows of each statement.
    * @throws after 1.5 seconds at most. The standby then stays unused for a while, but not for a few faults of statements or
-   * a pool that was full for a moment
+   * a full pool
    */
   async read(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     try {
@@ -83,7 +83,8 @@ export class Standby {
       this.failures = 0;
       return rows;
     } catch (error) {
-      this.failures += 1;
+      // Many wait at once for a full pool, which tells nothing of the standby.
+      if (!connectionTimedOut(error)) this.failures += 1;
       if (databaseIsAway(error) || this.failures >= MOST_FAILURES) {
         this.failures = 0;
         this.restsUntil = performance.now() + REST_MS;
