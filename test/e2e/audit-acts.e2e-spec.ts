@@ -67,7 +67,7 @@ describe('Audit events of operators and imports', () => {
     expect(found.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     for (const { actor, target, request } of found) {
       expect({ actor, target, request }).toEqual({
-        actor: { type: 'OPERATOR', clientId: null, name: 'ops' },
+        actor: { type: 'OPERATOR', clientId: null, name: 'ops', personId: null },
         target: { type: 'APPLICATION', id: clientId },
         request: { id: null },
       });
@@ -120,7 +120,7 @@ describe('Audit events of operators and imports', () => {
     expect(found.map(({ action, actor, target, changes }) => ({ action, actor, target, changes }))).toEqual(
       ['tag_key.created', 'tag_key.deleted'].map((action) => ({
         action,
-        actor: { type: 'OPERATOR', clientId: null, name: 'ops' },
+        actor: { type: 'OPERATOR', clientId: null, name: 'ops', personId: null },
         target: { type: 'TAG_KEY', id: tagKey.key },
         changes: [],
       })),
@@ -137,7 +137,7 @@ describe('Audit events of operators and imports', () => {
     expect(others).toEqual([]);
     expect(first).toMatchObject({
       action: 'import.completed',
-      actor: { type: 'IMPORT', clientId: null, name: 'ops' },
+      actor: { type: 'IMPORT', clientId: null, name: 'ops', personId: null },
       target: { type: 'IMPORT', id: 'hr' },
       request: { id: null },
       changes: [
@@ -166,7 +166,7 @@ describe('Audit events of operators and imports', () => {
     ]);
     for (const [place, id] of ['Süd 🗝', 'team'].entries()) {
       expect(found[place]).toMatchObject({
-        actor: { type: 'IMPORT', clientId: null, name: 'ops' },
+        actor: { type: 'IMPORT', clientId: null, name: 'ops', personId: null },
         target: { type: 'TAG_KEY', id },
         changes: [],
       });
