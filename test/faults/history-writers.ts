@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { ImportsService, RemovedAssets } from '#libs/inventory/operators';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { anAuditRecorder } from '../support/audit-recorder';
-import { testEntities as entities } from '../support/test-database';
+import { operatorDataSource } from '../support/operator-connection';
 import type { FaultSetting } from './fault-setting';
 import { type Act, type Commit, type Imported, type Patch, importedOf } from './history-model';
 import { keyHashOf } from './operation-log';
@@ -82,9 +81,7 @@ export class HistoryWriters {
     random: Random,
     counts: { readonly employees: number; readonly others: number },
   ): Promise<HistoryWriters> {
-    const connection = { url: setting.databases.migrationDatabaseUrl, poolSize: 8, patience: 'operator' } as const;
-    const dataSource = new DataSource(dataSourceOptions({ ...connection, entities }, () => undefined));
-    await dataSource.initialize();
+    const dataSource = await operatorDataSource(setting.databases, 8);
     const writers = new HistoryWriters(setting, dataSource, random, counts);
     for (const key of KEYS) await writers.tagKeys.create(writers.here, { key, value: null, platform: false });
     await writers.import(writers.all);

@@ -4,13 +4,12 @@ import { type ImportReport, AssetCounters, ImportsService, RemovedAssets } from 
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { FeedRestart } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { anAuditRecorder } from '../support/audit-recorder';
-import { testEntities as entities } from '../support/test-database';
+import { operatorDataSource } from '../support/operator-connection';
 import { FaultSetting } from './fault-setting';
 import type { Operation } from './operation-log';
 import { MINUTE, sized, tell } from './sizes';
@@ -52,9 +51,7 @@ describe('Overlapping operations of one workspace', () => {
   beforeAll(async () => {
     setting = await FaultSetting.open();
     await setting.startInstances({}, {});
-    const connection = { url: setting.databases.migrationDatabaseUrl, poolSize: 16, patience: 'operator' } as const;
-    dataSource = new DataSource(dataSourceOptions({ ...connection, entities }, () => undefined));
-    await dataSource.initialize();
+    dataSource = await operatorDataSource(setting.databases, 16);
     const arrange = await setting.enterWorkspace();
     here = workspaceId(setting.workspace);
     imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());

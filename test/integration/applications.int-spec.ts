@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { Applications, Workspaces } from '#libs/auth/operators';
 import { ApplicationChanges } from '../../libs/auth/src/typeorm/application-changes';
 import { type WorkspaceId } from '#libs/kernel';
@@ -9,8 +9,8 @@ import { RedisClient } from '#libs/platform/redis';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { type TestDatabase, createTestDatabase, testEntities as entities } from '../support/test-database';
+import { operatorDataSource } from '../support/operator-connection';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
 
 describe("Operators' applications on one connection", () => {
@@ -28,8 +28,7 @@ describe("Operators' applications on one connection", () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const connection = { url: database.migrationDatabaseUrl, poolSize: 1, patience: 'operator', entities } as const;
-    dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    dataSource = await operatorDataSource(database);
     workspaces = new Workspaces(new Database(dataSource));
     const cache = new GrantCacheRedis(new RedisClient(null), { databaseStandbyUrls: [] } as unknown as Settings, false);
     const opened = new Database(dataSource);

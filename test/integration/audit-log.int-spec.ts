@@ -1,13 +1,12 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
 import type { PublishedEvent } from '../../libs/audit/src/domain/published-event';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { AuditSetting } from '../support/audit-setting';
-import { testEntities as entities } from '../support/test-database';
+import { operatorDataSource } from '../support/operator-connection';
 
 const BEGINNING: FeedStart = { kind: 'beginning' };
 
@@ -19,13 +18,7 @@ describe('The list of audit events', () => {
   beforeAll(async () => {
     setting = await AuditSetting.open();
     // The owner sees every workspace: the queries must name theirs.
-    const connection = {
-      url: setting.database.migrationDatabaseUrl,
-      poolSize: 1,
-      patience: 'operator',
-      entities,
-    } as const;
-    source = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    source = await operatorDataSource(setting.database);
     published = new PublishedEventsTypeorm(new Database(source), treeHashes);
   });
   afterAll(async () => {

@@ -1,20 +1,17 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { RemovedAssets } from '../../libs/inventory/src/changes/typeorm/removed-assets';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { FLUSH_READS, rowsRead } from '../support/rows-read';
+import { operatorDataSource } from '../support/operator-connection';
+import { rowsReadBy } from '../support/rows-read';
 import { type TestApp, startApp } from '../support/start-app';
-import { testEntities as entities } from '../support/test-database';
 
 describe('A purge of removed assets', () => {
   let app: TestApp;
   let dataSource: DataSource;
   beforeAll(async () => {
     app = await startApp();
-    const url = app.database.migrationDatabaseUrl;
-    const connection = { url, poolSize: 1, patience: 'operator', entities } as const;
-    dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    dataSource = await operatorDataSource(app.database);
   });
   afterAll(async () => {
     await dataSource.destroy();
@@ -31,10 +28,7 @@ describe('A purge of removed assets', () => {
       app.arrange.change(workspace, `UPDATE asset SET ${set} AND workspace_id = $1`, [workspace, ...values]);
     await update(`owner_id = $2, owner_source = 1 WHERE external_id LIKE '%0'`, [ada.id]);
     await update(`visibility = 1 WHERE external_id LIKE '%1'`);
-    const read = async (): Promise<number> => {
-      await dataSource.query(FLUSH_READS);
-      return rowsRead(admin, 'asset');
-    };
+    const read = (): Promise<number> => rowsReadBy(dataSource, admin, 'asset');
     const before = await read();
 
     const removed = new RemovedAssets(new Database(dataSource));

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { FLUSH_READS, rowsRead } from '../support/rows-read';
+import { operatorDataSource } from '../support/operator-connection';
+import { rowsReadBy } from '../support/rows-read';
 import { type TestApp, startApp } from '../support/start-app';
-import { testEntities as entities } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
 
 describe('Tag keys', () => {
@@ -14,9 +13,7 @@ describe('Tag keys', () => {
   let dataSource: DataSource;
   beforeAll(async () => {
     app = await startApp();
-    const url = app.database.migrationDatabaseUrl;
-    const connection = { url, poolSize: 1, patience: 'operator', entities } as const;
-    dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    dataSource = await operatorDataSource(app.database);
   });
   afterAll(async () => {
     await dataSource.destroy();
@@ -36,10 +33,7 @@ describe('Tag keys', () => {
        SELECT asset.workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id) WHERE workspace_id = $1`,
       [workspace],
     );
-    const read = async (): Promise<number> => {
-      await dataSource.query(FLUSH_READS);
-      return rowsRead(admin, 'asset', 'asset_tag');
-    };
+    const read = (): Promise<number> => rowsReadBy(dataSource, admin, 'asset', 'asset_tag');
     const before = await read();
     const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
 

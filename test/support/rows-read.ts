@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
+import type { DataSource } from 'typeorm';
 
 /**
- * The rows that statements have read of these tables and of their indexes. A connection reports them when it ends, or after
- * FLUSH_READS.
+ * The rows that statements have read of these tables and of their indexes. A connection reports them when it ends.
  */
 export async function rowsRead(admin: Pool, ...tables: string[]): Promise<number> {
   const { rows } = await admin.query<{ n: string }>(
@@ -14,4 +14,8 @@ export async function rowsRead(admin: Pool, ...tables: string[]): Promise<number
   return Number(rows[0]?.n);
 }
 
-export const FLUSH_READS = 'SELECT pg_stat_force_next_flush()';
+/** The same with what the one connection of the reader has read so far. */
+export async function rowsReadBy(reader: DataSource, admin: Pool, ...tables: string[]): Promise<number> {
+  await reader.query('SELECT pg_stat_force_next_flush()');
+  return rowsRead(admin, ...tables);
+}
