@@ -9,7 +9,7 @@ import {
   categoryOf,
 } from '#libs/inventory';
 import { type AssetId, type HistoryEntry, newestOf } from '#libs/kernel';
-import { Paging } from '#libs/platform/pagination';
+import { MAX_PAGE_BYTES, Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { csvLine } from '../domain/csv';
@@ -27,7 +27,7 @@ import { type Refused, orShowAgain, readFields, refuseFields } from './read-fiel
 const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
 const PAGE_SIZE = 100;
-const HISTORY = { size: 100, after: null, mostBytes: 6_000_000 };
+const HISTORY = { size: 100, after: null, mostBytes: MAX_PAGE_BYTES };
 const COLUMNS = [
   ...['id', 'name', 'type', 'classification', 'description', 'owner', 'ownerEmail', 'ownerSource', 'tags', 'source'],
   ...['externalId', 'accountId', 'region', 'serialNumber', 'operatingSystem', 'osVersion', 'email', 'createdAt'],

@@ -1,2 +1,2 @@
 export { FindQueryDto, PageCursor, PageQueryDto, PageSize, StreamedPageQueryDto, pageOf } from './page.dto';
-export { Paging } from './paging';
+export { MAX_PAGE_BYTES, Paging } from './paging';

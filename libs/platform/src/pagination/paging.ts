@@ -8,7 +8,7 @@ import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf 
 import { DEFAULT_PAGE_SIZE, type PageInfoDto } from './page.dto';
 
 /** A page ends with the item that reaches this size in Postgres' text form. Few do: ordinary pages take 0.1 MB. */
-const MAX_PAGE_BYTES = 6_000_000;
+export const MAX_PAGE_BYTES = 6_000_000;
 const NO_FILTERS = new Set(['pageSize', 'pageCursor', 'expand']);
 /** Many proxies refuse a longer header, and with it the response. */
 const MAX_LINK_LENGTH = 8_192;
