@@ -4,6 +4,7 @@ import { CommandFailed, WrongUsage } from '../command-faults';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug } from '../options';
 import { card, print } from '../output';
+import { reportJson } from './import';
 
 const WORKSPACE = { slug: 'demo', name: 'Demo' };
 /** Written out, so that help loads no library. The type checks that the list is complete. */
@@ -49,8 +50,7 @@ async function load({ workspace, size, yesIntoProduction, ...options }: LoadOpti
     await operator.get(DemoHistory).make(id);
     return loaded;
   });
-  const { hidingRefused: _never, ...json } = report;
-  const { read, created, updated, unchanged } = json;
+  const { read, created, updated, unchanged } = report;
   const text = (): Promise<string> => card({ workspace, size, read, created, updated, unchanged });
-  await print({ json: { workspace, size, ...json }, text }, options);
+  await print({ json: { workspace, size, ...reportJson(report) }, text }, options);
 }

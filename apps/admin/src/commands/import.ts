@@ -114,13 +114,17 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
       errors?.close();
     }
   });
-  const { hidingRefused, ...json } = report;
-  await print({ json, text: () => describe(report, options) }, options);
+  await print({ json: reportJson(report), text: () => describe(report, options) }, options);
   const faults = [
     report.failed > 0 ? `Bad lines: ${report.failed} of ${report.read}.` : null,
-    hidingRefused ? `Nothing was hidden. ${report.hiddenWhy}` : null,
+    report.hidingRefused ? `Nothing was hidden. ${report.hiddenWhy}` : null,
   ].filter((fault) => fault !== null);
   if (faults.length > 0) throw new CommandFailed(faults.join(' '));
+}
+
+/** Without the member that only the exit code needs. */
+export function reportJson({ hidingRefused: _exitCode, ...json }: ImportReport): Omit<ImportReport, 'hidingRefused'> {
+  return json;
 }
 
 async function describe(report: ImportReport, options: ImportCommandOptions): Promise<string> {

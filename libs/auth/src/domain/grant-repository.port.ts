@@ -45,9 +45,10 @@ export abstract class GrantRepository {
 
   /**
    * Starts the application's next generation, which ends all earlier tokens, and uses up an assertion. `tokenId` is the new
-   * token's. Returns the generation. Returns null without a change when the application is disabled, or the proof does not
-   * hold any more: the secret was replaced, the key or trust removed, the trust lost the key, or the assertion expired or was
-   * used, on any instance. Atomic: concurrent calls get different generations, and the highest wins.
+   * token's. Returns the generation. Returns null without a change when the application is disabled or the proof does not
+   * hold any more. So it is when the secret was replaced, the key or trust was removed, or the trust lost the key. So it is
+   * also when the assertion expired or was used, on any instance. Atomic: concurrent calls get different generations, and
+   * the highest wins.
    */
   abstract beginGeneration(grant: Grant, proven: Proven, tokenId: string): Promise<bigint | null>;
 

@@ -180,8 +180,9 @@ export class People {
       const after = await this.get(manager, workspaceId, id);
       if (after.removed_at) await manager.delete(ConsoleSessionRow, { workspace_id: workspaceId, person_id: id });
       const roles = { old: before.removed_at ? null : before.role, new: after.removed_at ? null : after.role };
-      if (erases) await this.record(manager, workspaceId, id, action);
-      else if (roles.old !== roles.new) await this.record(manager, workspaceId, id, action, roles);
+      if (roles.old !== roles.new || erases) {
+        await this.record(manager, workspaceId, id, action, erases ? null : roles);
+      }
       return toPerson(after);
     });
   }
@@ -218,10 +219,10 @@ export class People {
     workspaceId: WorkspaceId,
     id: string,
     action: AuditAct['action'],
-    role?: { readonly old: Role | null; readonly new: Role | null },
+    role: { readonly old: Role | null; readonly new: Role | null } | null,
   ): Promise<void> {
     const act = { action, actor: { type: 'OPERATOR' }, target: { type: 'PERSON', id } } as const;
-    const changed = role === undefined ? {} : { changes: { role } };
+    const changed = role ? { changes: { role } } : {};
     await this.audit.record(workspaceId, { ...act, ...changed }, (text, values) => manager.query(text, values));
   }
 }
