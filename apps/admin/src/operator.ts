@@ -26,7 +26,7 @@ const POOL_SIZE = 4;
 /** `portion` is between 0 and 1, or null when the total is unknown. */
 type Show = (count: number, portion: number | null, details?: string) => void;
 
-/** What a command works with: the services of the modules that it named. */
+/** Gives a command the services of the modules that it named. */
 export class Operator {
   constructor(
     private readonly context: INestApplicationContext,

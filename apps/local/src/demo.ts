@@ -24,7 +24,7 @@ export interface DemoPlace {
 
 export interface Demo {
   readonly credentials: KeptCredentials;
-  /** Of a link that signs the demo's administrator in. Null when there is none any more. */
+  /** Token of a link that signs the demo's administrator in. Null when there is none any more. */
   readonly linkToken: string | null;
 }
 

@@ -21,7 +21,7 @@ import { AuditCheckpointStoreTypeorm } from './typeorm/audit-checkpoint-store.ty
 import { StreamRecorder } from './typeorm/stream-recorder';
 import { auditRecording } from './audit-operator.module';
 
-/** What routes and pages call to read the audit. */
+/** Services that routes and pages call to read the audit. */
 export const auditServices: Provider[] = [
   {
     provide: PublishedEvents,

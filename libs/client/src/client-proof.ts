@@ -11,7 +11,7 @@ export interface PrivateKey {
   readonly audience?: string;
 }
 
-/** How the application proves itself. Exactly one of them is given. */
+/** Proofs of the application. Give exactly one of them. */
 export interface ProofOptions {
   readonly clientSecret?: string | undefined;
   readonly privateKey?: PrivateKey | undefined;

@@ -3,7 +3,7 @@ import { ComputerDirectory } from './domain/computer-directory.port';
 import { ComputersController } from './http/computers.controller';
 import { ComputerDirectoryTypeorm } from './typeorm/computer-directory.typeorm';
 
-/** What routes and pages call. */
+/** Services that routes and pages call. */
 export const computerServices: Provider[] = [{ provide: ComputerDirectory, useClass: ComputerDirectoryTypeorm }];
 
 @Module({ controllers: [ComputersController], providers: computerServices })

@@ -17,7 +17,7 @@ import { HistoryController } from './history/http/history.controller';
 import { HistoryWork } from './history/typeorm/history-work';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
 
-/** What routes and pages call. */
+/** Services that routes and pages call. */
 export const inventoryServices: Provider[] = [
   AssetsService,
   { provide: AssetRepository, useClass: AssetRepositoryTypeorm },

@@ -1,4 +1,4 @@
-/** Who made a change. An extensible list: clients must accept types that they do not know. */
+/** Authors of changes. An extensible list: clients must accept types that they do not know. */
 export type ChangeOrigin =
   | { readonly type: 'API'; readonly clientId: string; readonly requestId: string }
   | { readonly type: 'IMPORT' }
@@ -27,7 +27,7 @@ export interface HistoryEntry<Item> {
   readonly validFrom: Date;
   /** Null for the present state. */
   readonly validTo: Date | null;
-  /** Of the change that made it. Null where that is not known. */
+  /** Author of the change that made it. Null where that is not known. */
   readonly origin: ChangeOrigin | null;
   /** The operator or "person ID" behind an origin that is no application. Null where that is not known. */
   readonly who: string | null;
@@ -37,7 +37,7 @@ export interface HistoryEntry<Item> {
   readonly before: Item | null;
 }
 
-/** Where a reader of a change feed begins. */
+/** The start of a reader of a change feed. */
 export type FeedStart =
   /** Every visible item, then what changes. */
   | { readonly kind: 'beginning' }
@@ -51,7 +51,7 @@ export type FeedStart =
 /** One page of a change feed. It may be shorter than asked for although more follows. */
 export interface ChangePage<Entry> {
   readonly changes: readonly Entry[];
-  /** Where the next page begins. */
+  /** Start of the next page. */
   readonly position: string;
   readonly hasMore: boolean;
 }

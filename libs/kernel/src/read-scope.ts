@@ -1,7 +1,7 @@
 import type { WorkspaceId } from './branded-ids';
 
 /**
- * How new the data of a read must be. `newest` reads the primary and sees every commit. `recent` may read a standby,
+ * Age of the data that a read may see. `newest` reads the primary and sees every commit. `recent` may read a standby,
  * which lags five seconds at most.
  */
 export type Freshness = 'newest' | 'recent';
@@ -15,10 +15,10 @@ export interface ReadScope {
 /** The data of a workspace with every commit. */
 export const newestOf = (workspaceId: WorkspaceId): ReadScope => ({ workspaceId, freshness: 'newest' });
 
-/** What is read beside an item. */
+/** Resources that are read beside an item. */
 export type Expand = 'owner';
 
-/** What is read of the past: the instant, to the millisecond. */
+/** A read of the past, as of an instant to the millisecond. */
 export interface ThenRequest {
   readonly asOf: Date;
   readonly expand?: Expand | undefined;

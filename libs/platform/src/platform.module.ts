@@ -26,7 +26,7 @@ import { StreamPlaces } from './streams/stream-places';
 import { throttling } from './throttling/throttler-options';
 import { TokenBuckets } from './throttling/token-buckets';
 
-/** What lists need: pages with sealed cursors, feeds and history. */
+/** Services of lists: pages with sealed cursors, feeds and history. */
 export const listServices = ({ signingKeysDir, cursorKeysFile }: Settings): Provider[] => [
   {
     provide: CursorKeys,

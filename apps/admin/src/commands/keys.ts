@@ -6,7 +6,7 @@ import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, withCommonOptions } from '../options';
 import { print, table } from '../output';
 
-/** What a command says about each use. */
+/** Texts of a command about each use. */
 const WORDS: Readonly<Record<KeyUse, { work: string; rotated: string; question: string; removed: string }>> = {
   signing: {
     work: 'signs tokens',

@@ -18,7 +18,7 @@ interface SetOptions extends CommonOptions {
 }
 
 const PAGE = 1_000;
-/** What the database holds. */
+/** Largest integer of Postgres. */
 const MOST_SECONDS = 2_147_483_647;
 
 export function sourcesCommand(): Command {

@@ -1,6 +1,6 @@
 import type { ApplicationId, AssetId } from '#libs/kernel';
 
-/** What the audit records. A new entry belongs into the pages `audit.md` and `read-the-audit.md`. */
+/** Acts that the audit records. A new entry belongs into the pages `audit.md` and `read-the-audit.md`. */
 export const ACTIONS = [
   'asset.updated',
   'asset.rekeyed',
@@ -32,7 +32,7 @@ export const ACTIONS = [
   'audit.exported',
 ] as const;
 
-/** What it happens to. */
+/** Types of the entity that an act changes. */
 export const TARGET_TYPES = ['ASSET', 'APPLICATION', 'TAG_KEY', 'IMPORT', 'INVENTORY', 'AUDIT', 'PERSON'] as const;
 
 /** The sender of a change, as the audit records it. */

@@ -1,6 +1,6 @@
 import { DomainError } from '#libs/kernel';
 
-/** Where a reader of the list stands, as its cursor keeps it. */
+/** A reader's position in the list, as its cursor keeps it. */
 export interface EventPosition {
   /** The event that was read last. 0 before the first one. */
   readonly sequence: number;

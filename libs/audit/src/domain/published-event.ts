@@ -33,7 +33,7 @@ export interface PublishedEvent {
   readonly changes: readonly PublishedChange[];
 }
 
-/** What the published form shows of an event. */
+/** The published form of an event. */
 type EventToPublish = Pick<
   RecordedEvent,
   'id' | 'occurredAt' | 'kind' | 'actorName' | 'assetId' | 'clientId' | 'requestId' | 'changes'

@@ -36,7 +36,7 @@ export interface AuthenticatedApplication {
   readonly claims: AccessTokenClaims;
   readonly scopes: readonly string[];
   readonly charge: Charge | null;
-  /** How new the data must be so that the caller sees its own writes. */
+  /** Reads of this freshness show the caller its own writes. */
   readonly freshness: Freshness;
 }
 
@@ -141,7 +141,7 @@ export class AccessTokensService {
     const claims = unverifiedClaims(assertion);
     if (claims?.['iss'] !== clientId) return this.authenticateByWorkload(clientId, assertion, claims?.['iss']);
     const { jti } = claims;
-    // What is no text is refused by the check.
+    // The check refuses a `jti` that is no text.
     const jtiDigest = this.secrets.digest(typeof jti === 'string' ? jti : '');
     const found = await this.stored.findWithKeys(findable(clientId), jtiDigest);
     const { keys = [], oldAudience = false } = found ?? {};

@@ -43,7 +43,7 @@ export interface Application extends Grant {
   readonly credentials: readonly Credential[];
 }
 
-/** What an application may do, with its name and its workspace's. */
+/** Rights of an application, with its name and its workspace's. */
 export interface ApplicationInWorkspace extends Grant {
   readonly name: string;
   readonly workspaceSlug: string;

@@ -1,4 +1,4 @@
-/** How a client proves itself in a token request. */
+/** Proofs of a client in a token request. */
 export type Proof = { readonly secret: string } | { readonly assertion: string };
 
 /** The address under which RFC 7523 (section 2.2) names its assertions. */

@@ -1,7 +1,7 @@
 import type { ClientKey, StoredClientKey } from './client-assertion';
 import type { Trust } from './trusted-issuer';
 
-/** What an assertion of the client itself must be, apart from its form. */
+/** Rules for an assertion of the client itself, apart from its form. */
 export interface ExpectedAssertion {
   readonly clientId: string;
   readonly keys: readonly StoredClientKey[];
@@ -9,7 +9,7 @@ export interface ExpectedAssertion {
   readonly oldAudience: boolean;
 }
 
-/** What a token of somebody else must be, to prove a client. */
+/** Rules for another issuer's token that proves a client. */
 export interface ExpectedWorkload {
   readonly issuer: string;
   /** The client's trusts in this issuer. */

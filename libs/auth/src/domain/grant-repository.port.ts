@@ -3,7 +3,7 @@ import type { ApplicationInWorkspace, Grant } from './application';
 import type { ClientKey, StoredClientKey } from './client-assertion';
 import type { Trust } from './trusted-issuer';
 
-/** What an assertion of a client is checked against. */
+/** Stored facts for the check of a client's assertion. */
 export interface GrantWithKeys {
   readonly grant: Grant;
   readonly keys: readonly StoredClientKey[];
@@ -15,7 +15,7 @@ export interface GrantWithKeys {
   readonly now: Date;
 }
 
-/** What a client proved itself by: a secret, an assertion of its own key, or a token of an issuer that it trusts. */
+/** The proof of a client: a secret, an assertion of its own key, or a token of an issuer that it trusts. */
 export type Proven =
   | { readonly secretDigest: Buffer }
   | { readonly keyId: string; readonly jtiDigest: Buffer; readonly expiresAt: Date }

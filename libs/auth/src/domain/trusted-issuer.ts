@@ -9,7 +9,7 @@ export interface TrustedIssuer {
   readonly ofOperator: boolean;
 }
 
-/** Whose tokens of an issuer prove the application. */
+/** Tokens of an issuer with this subject and audience prove the application. */
 export interface Trust {
   readonly id: string;
   readonly subject: string;
@@ -47,7 +47,7 @@ export class KeySetUnavailable extends Error {
   }
 }
 
-/** What issuers publish. */
+/** The key sets that issuers publish. */
 export abstract class IssuerKeys {
   /** @throws {@link KeySetUnavailable} */
   abstract fetch(issuer: TrustedIssuer): Promise<ClientKey[]>;

@@ -27,7 +27,7 @@ const NO_KEY_FITS = 'no key fits';
 type Header = NonNullable<ReturnType<typeof unverifiedHeader>>;
 type Claims = NonNullable<ReturnType<typeof unverifiedClaims>>;
 
-/** What a token must be, whoever signs it. */
+/** Rules for a token, whoever signs it. */
 interface Rules {
   readonly types: readonly string[];
   readonly longestSeconds: number;

@@ -27,7 +27,7 @@ import { END_TOKEN, END_TOKEN_OF_OLD_SECRET, toLimits } from './grant-columns';
 /** Works through the policy of the tables' owner. */
 const ALL = { outsideTenants: true } as const;
 
-/** What the audit shows of an application. */
+/** Members of an application in the audit. */
 const AUDITED = ['scopes', 'limits', 'disabled'] as const;
 
 /** Changes of secrets, which the audit never shows, leave an event in any case. */

@@ -25,8 +25,8 @@ const asGeneration = (time: string): string => `(extract(epoch FROM ${time}) * 1
 export const NEXT_GENERATION = `GREATEST(generation + 1, ${asGeneration('clock_timestamp()')})`;
 
 /**
- * What a change of the application sets to end the live token and its stream. A token request raises the generation alone,
- * so the stream of the old token goes on.
+ * Columns by which a change of the application ends the live token and its stream. A token request raises the generation
+ * alone, so the stream of the old token goes on.
  */
 export const END_TOKEN = { generation: () => NEXT_GENERATION, ended_generation: () => 'generation' };
 

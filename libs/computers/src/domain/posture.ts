@@ -6,7 +6,7 @@ export type Check = (typeof CHECKS)[number];
 export const CHECK_STATES = ['UNKNOWN', 'FAILING', 'PASSING'] as const;
 export type CheckState = (typeof CHECK_STATES)[number];
 
-/** What posture filters tell apart. */
+/** The states that posture filters distinguish. */
 export interface Posture {
   readonly isMonitored: boolean;
   readonly checks: Readonly<Record<Check, CheckState>>;

@@ -49,7 +49,7 @@ export const EXPANDED_COMPUTER_LIST = listOf({
   toItem: toExpandedComputer,
 });
 
-/** What the list reads for a filter. */
+/** The list's own conditions for a filter. */
 export function wantedComputers(filter: ComputerFilter): WantedRows<keyof typeof COMPUTER_LIST.declared.filters> {
   const postures = posturesOf(filter).map((posture) => POSTURES.indexOf(posture));
   return {

@@ -19,13 +19,13 @@ export interface Person {
   readonly signedInAt: Date | null;
 }
 
-/** What one sign-in opens: a person of each workspace. */
+/** One sign-in opens these: a person of each workspace. */
 export interface Membership {
   readonly workspaceId: WorkspaceId;
   readonly personId: string;
 }
 
-/** How somebody proved who they are: an account of the issuer, with an address that the issuer verified. */
+/** Proof of a person: an account of the issuer, with an address that the issuer verified. */
 export interface Account {
   readonly issuer: string;
   readonly subject: string;

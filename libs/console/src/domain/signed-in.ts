@@ -1,7 +1,7 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { Role } from './person';
 
-/** Who uses the console, for one request. */
+/** The person who uses the console, for one request. */
 export interface SignedIn {
   readonly workspaceId: WorkspaceId;
   readonly workspaceName: string;

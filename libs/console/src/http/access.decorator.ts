@@ -13,10 +13,10 @@ declare module 'express-serve-static-core' {
 
 export const ACCESS = 'console:access';
 
-/** Who may call a route. A route that does not say it serves nobody. */
+/** Sets the role that may call a route. A route without it serves nobody. */
 export const Access = (needed: Role | 'anyone'): CustomDecorator => SetMetadata(ACCESS, needed);
 
-/** What a person sent: the names in the path, and the form. */
+/** A person's request: the names in the path, and the form. */
 export type SentTo<Name extends string> = Readonly<Record<Name, string>> & {
   readonly me: SignedIn;
   readonly body: Typed;

@@ -11,7 +11,7 @@ const TEXTS: Readonly<Partial<Record<Scope, string>>> = {
   'inventory:write': 'changes owners, descriptions, classifications and tags, and reads nothing',
   'frameworks:read': 'opens nothing yet',
 };
-/** What each scope opens. A scope without a text is shown by its name alone. */
+/** Meaning of each scope. A scope without a text is shown by its name alone. */
 export const SCOPE_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
   SCOPES.map((scope) => [scope, TEXTS[scope] ?? '']),
 );

@@ -93,7 +93,7 @@ export class AssetChanges {
   }
 }
 
-/** What is wrong with the change stands beside the field of the form. */
+/** Shows a fault of the change beside the field of the form. */
 async function besideField<Made>(field: AssetField, change: () => Promise<Made>): Promise<Made> {
   try {
     return await change();

@@ -13,7 +13,7 @@ import { sendPage } from './page';
 
 const RESOURCE = 'computers';
 const PAGE_SIZE = 50;
-/** Of the file. The checks follow. */
+/** Columns of the file. The checks follow. */
 const COLUMNS = [
   ...['id', 'name', 'owner', 'ownerEmail', 'serialNumber', 'operatingSystem', 'osVersion', 'isMonitored'],
   ...['lastCheckedAt', 'source'],

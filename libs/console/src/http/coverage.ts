@@ -16,7 +16,7 @@ interface Trend {
 
 const NOTHING = { withOwner: 0, total: 0 };
 
-/** How many assets of each category have an owner. */
+/** Counts assets with an owner, by category. */
 export function categoriesOf(day: CountedDay) {
   const { categories } = toAssetDayDto(day);
   return ASSET_CATEGORIES.map(({ key, displayLabel: label }) => {
@@ -28,7 +28,7 @@ export function categoriesOf(day: CountedDay) {
 /** Employees have no owner. */
 export const ownedOf = (day: CountedDay) => categoriesOf(day).filter(({ key }) => key !== 'EMPLOYEE');
 
-/** How many computers pass each check. */
+/** Counts computers that pass, by check. */
 export function checksOf(day: CountedDay) {
   const { total, checks } = toComputerDayDto(day);
   return CHECKS.map((key, place) => {

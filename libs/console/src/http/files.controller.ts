@@ -3,7 +3,7 @@ import { Access } from './access.decorator';
 import { CONSOLE_SCRIPT } from './views/script';
 import { CONSOLE_STYLE } from './views/style';
 
-/** What pages load. They hold nothing of a workspace. */
+/** Serves the files that pages load. They hold nothing of a workspace. */
 @Controller()
 @Access('anyone')
 export class FilesController {

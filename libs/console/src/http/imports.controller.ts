@@ -19,7 +19,7 @@ export const FORM_LIMITS = {
   fieldNestingDepth: 0,
 };
 const REFRESH_SECONDS = 2;
-/** Of the list, and of a source that others may have imported since. */
+/** Imports in the list, and those of a source that others may have imported since. */
 const LATEST_RUNS = 100;
 
 /**

@@ -33,7 +33,7 @@ const COLUMNS = [
   ...['externalId', 'accountId', 'region', 'serialNumber', 'operatingSystem', 'osVersion', 'email', 'createdAt'],
   'updatedAt',
 ] as const;
-/** What the history of an asset tells of each state. */
+/** Members that the history of an asset shows of each state. */
 const TOLD = ['name', 'ownerId', 'description', 'classification', 'tags'] as const;
 
 @Controller('inventory')
@@ -176,7 +176,7 @@ function typeAlone(sent: Record<string, unknown>): Record<string, unknown> {
   return 'subKey' in sent ? others : sent;
 }
 
-/** What a change made of the state before. */
+/** Describes a change by the state before it and the state after it. */
 function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, nameOf: ReadonlyMap<unknown, string>) {
   const changes = TOLD.flatMap((field) => {
     const [old, fresh] = [textOf(before?.[field]), textOf(item?.[field])];

@@ -46,7 +46,7 @@ export async function sendList(
 ): Promise<void> {
   const show = async (): Promise<void> => {
     const found = await read();
-    // Of the API's next page.
+    // The header names the API's next page.
     response.removeHeader('Link');
     sendPage(response, view, { typed: request.query, ...content, ...found }, status);
   };

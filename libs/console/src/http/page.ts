@@ -13,7 +13,7 @@ const eta = new Eta({
 for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, text);
 
 export interface PageContent {
-  /** Of the page and of its heading. */
+  /** Title of the page, and its heading. */
   readonly title: string;
   readonly [member: string]: unknown;
 }

@@ -10,7 +10,7 @@ import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
 
-/** Who may use the console of the workspace. A change acts on the person's next request. */
+/** Manages the people who may use the workspace's console. A change acts on the person's next request. */
 @Controller('people')
 @Access('admin')
 export class PeopleController {

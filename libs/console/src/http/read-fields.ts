@@ -1,10 +1,10 @@
 import { DomainError, InputFaults } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 
-/** What was wrong with each field, for people, by the field's name. */
+/** Faults for people, by the field's name. */
 type FieldErrors = Readonly<Record<string, string>>;
 
-/** What a form sent, by the field's name. */
+/** The sent form, by the field's name. */
 export type Typed = Readonly<Record<string, unknown>>;
 
 /** Errors beside the fields of a form, and what was typed. */

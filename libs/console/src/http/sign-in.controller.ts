@@ -15,7 +15,7 @@ import { sendPage } from './page';
 import type { Typed } from './read-fields';
 import { SignInLimit } from './sign-in-limit';
 
-/** How long a browser may be at the issuer. */
+/** Longest time of a browser at the issuer. */
 const SIGN_IN_MS = 600_000;
 
 /** The same words for everybody who does not get in: they tell nothing of workspaces and people. */

@@ -39,7 +39,7 @@ export interface Upload {
   importedBy: string | null;
   state: 'trying' | 'tried' | 'importing' | 'imported' | 'refused';
   progress: ImportProgress | null;
-  /** Of the dry run, then of the import. */
+  /** Report of the dry run, then of the import. */
   report: ImportReport | null;
   /** Why it was refused, or not imported yet. */
   reason: string | null;

@@ -18,7 +18,7 @@ const FAILED = 'failed-records.ndjson';
 
 type Done<Result> = (error: Error | null, result?: Result) => void;
 
-/** Where the reader of forms has put a file. */
+/** The place of a file that the reader of forms stored. */
 export interface StoredFile {
   readonly path: string;
 }

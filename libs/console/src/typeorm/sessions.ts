@@ -100,7 +100,7 @@ export class Sessions {
   async workspacesOf({ workspaceId, personId }: SignedIn): Promise<(Membership & { readonly name: string })[]> {
     const [[row] = []] = await this.database.run({ workspaceId }, [bind(ACCOUNT, [workspaceId, personId])]);
     const [issuer, subject, email] = row ?? [];
-    // Who came by a link has no account yet. The operator who made the link vouches for the address.
+    // A person who came by a link has no account yet. The operator who made the link vouches for the address.
     const account = { issuer: issuer ?? '', subject: subject ?? '', verifiedEmail: issuer ? null : (email ?? null) };
     const found = await this.memberships(account);
     return Promise.all(

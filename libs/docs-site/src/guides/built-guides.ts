@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { projectPath } from '../served-file';
 
-/** What the build makes of the guides. It is one file, so the index of the search belongs to the pages. */
+/** The built guides. They are one file, so the search index belongs to the pages. */
 export interface BuiltGuides {
   readonly overview: string;
   /** The HTML of each guide, by its name. */

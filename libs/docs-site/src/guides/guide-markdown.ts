@@ -9,7 +9,7 @@ export interface Heading {
   readonly text: string;
 }
 
-/** What stands below one heading, as text to search. */
+/** The text below one heading, to search. */
 export interface Passage {
   /** The id of the heading. */
   readonly id: string;

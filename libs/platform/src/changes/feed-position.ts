@@ -1,6 +1,6 @@
 import { DomainError } from '#libs/kernel';
 
-/** Where a reader stands in a feed, as its cursor keeps it. */
+/** A reader's position in a feed, as its cursor keeps it. */
 export interface FeedPosition {
   /** The set that was read last; 0 before the first one. */
   readonly sequence: string;

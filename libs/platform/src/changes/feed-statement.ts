@@ -6,7 +6,7 @@ export interface FeedRows {
   readonly relation: string;
   /** Its column of the type `smallint` by which the rows of a set are ordered, before the id. */
   readonly kind: string;
-  /** What the item is made of: columns of the relation, or expressions over them. */
+  /** Columns of the item: columns of the relation, or expressions over them. */
   readonly columns: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface FeedStatement extends Statement {
   readonly itemColumns: number;
 }
 
-/** What the first row says in its column `head`: where the workspace stands. Null before its first change. */
+/** The column `head` of the first row: the state of the workspace's feed. Null before its first change. */
 export interface FeedHead {
   /** The mark of set $9 in this database. */
   readonly knownMark: string | null;

@@ -9,7 +9,7 @@ interface HistoryRows {
   readonly former: string;
 }
 
-/** What an item is made of: `id`, and columns of both relations, or expressions over them. The row is `page` there. */
+/** Columns of an item: `id`, and columns of both relations, or expressions over them. They name the row `page`. */
 type Columns = readonly string[];
 
 /** Rows of assets that a page of a stream looks at. Few of them may be what it is for. */

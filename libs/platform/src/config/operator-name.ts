@@ -1,4 +1,4 @@
-/** What {@link isOperatorName} accepts. */
+/** The rule of {@link isOperatorName}, for people. */
 export const OPERATOR_NAME_RULE = '1 to 64 printable characters without @, and not "person " at the beginning';
 
 /**

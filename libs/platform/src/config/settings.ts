@@ -91,7 +91,7 @@ function valuesOf(given: Given) {
     trustIssuerNetworks: given.TRUST_ISSUER_NETWORKS,
     tokenAudience: given.TOKEN_AUDIENCE ?? baseUrl,
     accessTokenTtlSeconds: given.ACCESS_TOKEN_TTL_SECONDS,
-    /** Who runs operators' commands, for audit events. Null when it is not set. */
+    /** Name of the person who runs operators' commands, for audit events. Null when it is not set. */
     operatorName: given.OPERATOR_NAME ?? null,
     signingKeysDir: given.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),
     cursorKeysFile: given.CURSOR_KEYS_FILE ?? join(localDir, 'keys', 'cursor.json'),

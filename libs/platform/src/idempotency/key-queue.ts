@@ -1,4 +1,4 @@
-/** What comes of waiting: a turn to proceed alone, or the result of the previous request. */
+/** Ends a wait: a turn to proceed alone, or the result of the previous request. */
 export type Admission<Result> =
   | { readonly kind: 'turn'; readonly end: (result: Result | null) => void }
   | { readonly kind: 'result'; readonly result: Result };

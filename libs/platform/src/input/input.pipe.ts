@@ -54,7 +54,7 @@ const isDropped = (step: string | number): boolean => step in Object.prototype |
 
 /**
  * Copies a value of a body without what would not be validated as it was sent, and adds a fault for each such place.
- * Of an array or object that is too long it keeps one entry too many, so that a check of its length fails too.
+ * It keeps one surplus entry of an array or object that is too long, so that a check of its length fails too.
  */
 function readableBody(value: unknown, faults: InputFaults, place: Place = []): unknown {
   if (typeof value !== 'object' || value === null) return value;

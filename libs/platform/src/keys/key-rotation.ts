@@ -7,7 +7,7 @@ const PUBLISHED_BEFORE_USE_MS = 60_000;
  */
 const KNOWN_BEFORE_USE_MS = 10_000;
 
-/** What rotating keys are for. */
+/** Purposes of rotating keys. */
 export type KeyUse = 'signing' | 'cursor' | 'checkpoint';
 
 /** A key that takes part in rotation. */

@@ -1,6 +1,6 @@
 import type { ListDeclaration, ListFilter, ListOrder } from './declaration';
 
-/** What the text of a statement depends on. */
+/** The text of a statement depends on these. */
 export interface StatementShape {
   /** Whether some values of each column of cells are wanted, or all. */
   readonly cells: readonly boolean[];

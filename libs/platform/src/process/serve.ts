@@ -25,7 +25,7 @@ export interface Served {
   readonly management: Listener<number | null>;
   /** The public address. */
   readonly url: string;
-  /** Where problems are explained. */
+  /** Address of the pages that explain problems. */
   readonly baseUrl: string;
   readonly databaseUrl: string;
   readonly schema: readonly SchemaPart[];

@@ -25,7 +25,7 @@ export function refuseInstantOfPage({ asOf }: { readonly asOf?: Date }): void {
   throw new ValidationFailed([{ parameter: 'asOf', code: 'choice', detail }]);
 }
 
-/** What the description of a route says of its stream. */
+/** Sentences on the stream, for the description of its route. */
 export const STREAM_DESCRIPTION =
   '`Accept: application/x-ndjson` returns the whole list as a stream of JSON lines; so do `application/ndjson`, ' +
   '`application/jsonl` and `application/x-jsonlines`. A stream takes no `pageSize`, and as ' +

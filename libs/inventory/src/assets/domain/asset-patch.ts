@@ -25,7 +25,7 @@ export interface SentPatch extends Omit<AssetPatch, 'tags'> {
   readonly tags?: readonly string[];
 }
 
-/** What of the names in patches exists in the workspace. */
+/** Names in patches that exist in the workspace. */
 export interface KnownNames {
   /** Those of the patches' owners that are visible employees. */
   readonly employees: ReadonlySet<AssetId>;

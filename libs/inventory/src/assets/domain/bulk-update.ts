@@ -21,7 +21,7 @@ export interface SentUpdate {
   readonly patchAt: Place;
 }
 
-/** What an asset must be like to be changed. An absent member sets no condition. */
+/** Conditions on the asset before a change. An absent member sets none. */
 export interface Condition {
   readonly hasOwner?: boolean | null;
   readonly hasDescription?: boolean | null;

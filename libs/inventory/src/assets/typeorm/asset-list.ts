@@ -70,7 +70,7 @@ export const EXPANDED_ASSET_LIST = listOf({
   toItem: toExpandedAsset,
 });
 
-/** What the list reads for a filter. */
+/** The list's own conditions for a filter. */
 export const wantedAssets = (filter: AssetFilter): WantedRows<keyof typeof ASSET_LIST.declared.filters> => ({
   cells: [
     someOf(typesOf(filter).map(subKeyOf), ASSET_TYPES.length),

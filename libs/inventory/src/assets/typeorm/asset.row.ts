@@ -36,7 +36,7 @@ export class AssetRow {
   @Column('smallint', { default: 0 }) visibility!: number;
   @Column('smallint', { default: 0 }) api_set!: number;
   @Column('bigint') change_id!: string;
-  /** Of an employee whose history was erased: the state that this change made is kept as erased when it ends. */
+  /** The change of an erased employee. The state that it made is kept as erased when that state ends. */
   @Column('bigint', { nullable: true }) erased_change_id!: string | null;
   /** Null for other assets than computers. Whoever writes a row of `computer` writes it: see computer.row.ts. */
   @Column('smallint', { nullable: true }) posture!: number | null;

@@ -53,7 +53,7 @@ export class FormerAssetRow extends FormerColumns {
   @ViewColumn() to_change!: string;
 }
 
-/** What the history of any feature reads of all assets, visible or not. */
+/** All assets, visible or not, for the history of any feature. */
 @ViewEntity({ name: 'known_asset', synchronize: false })
 export class KnownAssetRow {
   @ViewColumn() workspace_id!: string;

@@ -1,6 +1,6 @@
 /**
- * What former states had before any later migration added a column: columns of `asset` and their types, and a computer's
- * agent version.
+ * The first columns of former states, before any later migration added one: columns of `asset` and their types, and a
+ * computer's agent version.
  */
 export const FORMER_COLUMNS: Readonly<Record<string, string>> = {
   public_id: 'uuid',
@@ -30,7 +30,7 @@ export const FORMER_COLUMNS: Readonly<Record<string, string>> = {
   version: 'integer',
   tags: 'jsonb',
 };
-/** What is kept where it is not the column of the former row. */
+/** Values that are no column of the former row. */
 const KEPT: Readonly<Record<string, string>> = {
   agent_version: `CASE WHEN former.posture IS NOT NULL THEN (
                  SELECT agent_version FROM computer WHERE workspace_id = former.workspace_id AND asset_id = former.id) END`,

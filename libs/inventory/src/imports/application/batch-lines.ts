@@ -2,14 +2,14 @@ import type { BadLine } from '../domain/import-report';
 import type { NumberedRecord, RefusedAsset } from '../domain/import-store.port';
 import { NamedAssets } from './named-assets';
 
-/** What one batch of lines holds beside its records. */
+/** Content of one batch of lines, beside its records. */
 export class BatchLines {
   readonly named = new NamedAssets();
   lines = 0;
-  /** Of the texts that the batch keeps, about. */
+  /** Approximate size of the texts that the batch keeps. */
   bytes = 0;
   readonly bad: BadLine[] = [];
-  /** What bad lines name. */
+  /** Assets that bad lines name. */
   readonly refused: RefusedAsset[] = [];
   /** Warnings of records by their places. */
   readonly warnings = new Map<number, string>();

@@ -79,7 +79,7 @@ export class ImportRun {
   async take(chunks: AsyncIterable<readonly InputLine[]>): Promise<ImportReport> {
     await this.readAll(chunks);
     const { counts } = this.tally;
-    // What is not known to be missing must not become another computer.
+    // An input with gaps does not tell which computers vanished, so none is rekeyed.
     if (this.incomplete === null) counts.rekeyed = await this.session.rekey();
     else await this.tellLate(this.session.refuseToRekey(`${MAY_BE_REKEYED} ${this.incomplete}`));
     await this.tellLate(this.session.mergeDeferred());
@@ -107,7 +107,7 @@ export class ImportRun {
     }
   }
 
-  /** What the record of the import keeps. */
+  /** Returns the result for the record of the import. */
   result(files: readonly RunFile[]): RunResult {
     return { files, hiddenWhy: this.hiddenWhy, ...this.tally.recorded() };
   }

@@ -4,7 +4,7 @@ import { InputPlaces } from '../domain/input-places';
 import type { RecordMap } from '../domain/maps/record-map';
 import { RecordCheck } from '../domain/record-check';
 
-/** What an import by a map would read. */
+/** The records that an import by a map would read. */
 export interface MapTrialReport {
   /** The first records, as lines of NDJSON would have them. */
   readonly items: readonly unknown[];

@@ -1,7 +1,7 @@
 import { DEMO_SOURCE, type DemoRecord, type DemoSize, demoInventory } from './demo-inventory';
 import { CLOUD_TYPES } from './demo-words';
 
-/** What a tool of the demo's company exports, or the records that no tool has. */
+/** The export of a tool of the demo's company, or the records that no tool has. */
 export interface DemoExport {
   readonly source: string;
   /** Turns the items into records. Null: the items are records. */

@@ -41,7 +41,7 @@ export const CLOUD_RESOURCES: readonly (readonly [string, string, string])[] = [
   ['CLOUD_STORAGE_BUCKET', 's3', 'bucket'],
   ['CLOUD_OTHER', 'sns', 'topic'],
 ];
-/** What AWS Config and Azure Resource Graph call a type. */
+/** Names of a type in AWS Config and Azure Resource Graph. */
 export const CLOUD_TYPES: Readonly<Record<string, { readonly aws: string; readonly azure: string }>> = {
   CLOUD_AUTOSCALE_GROUPS: {
     aws: 'AWS::AutoScaling::AutoScalingGroup',

@@ -1,7 +1,7 @@
 /** The most that one import may hide of a source: a number of assets, or a share of the visible ones in percent. */
 export type HideLimit = { readonly assets: number } | { readonly percent: number };
 
-/** What {@link parseHideLimit} reads, for people. */
+/** The rule of {@link parseHideLimit}, for people. */
 export const HIDE_LIMIT_RULE = 'Give a number of assets, as 50, or a share of 0% to 100%.';
 
 /** Reads a limit as people write it, such as 50 or 10%. Returns null for anything else. */
@@ -16,7 +16,7 @@ export function parseHideLimit(text: string): HideLimit | null {
 const USUAL_PERCENT = 20;
 const USUAL_ASSETS = 20;
 
-/** What an import with `--missing hide` would hide. */
+/** The removals of an import with `--missing hide`. */
 interface Removal {
   /** Visible assets of the source before the import. */
   readonly visible: number;

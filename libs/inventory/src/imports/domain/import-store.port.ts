@@ -24,7 +24,7 @@ export interface Refusal extends Warning {
 }
 
 /**
- * What a bad line names, as it was read. The asset is not hidden. Where computers are rekeyed, nor is one with the serial
+ * The asset that a bad line names, as it was read. It is not hidden. Where computers are rekeyed, nor is one with the serial
  * number.
  */
 export interface RefusedAsset {
@@ -56,11 +56,11 @@ export interface ImportSettings {
   readonly strict: boolean;
   /** True when new computers with the serial number of a vanished one are that asset. */
   readonly rekeyBySerial: boolean;
-  /** What the record of the import says. A dry run leaves none. */
+  /** For the record of the import. A dry run leaves none. */
   readonly run: RunRequest;
 }
 
-/** How an import ended that did not read its input to the end. */
+/** End of an import that did not read its input to the end. */
 export interface RunFailure {
   readonly outcome: Extract<RunOutcome, 'FAILED' | 'INTERRUPTED'>;
   readonly result: RunResult;

@@ -13,7 +13,7 @@ export interface RunFile {
   readonly bytes: number | null;
 }
 
-/** What an import was asked to do. */
+/** The request of an import. */
 export interface RunRequest {
   readonly map: string | null;
   readonly options: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export const NO_COUNTS: ImportCounts = {
   rekeyed: 0,
 };
 
-/** What an import did so far. Reasons name member and rule, never a value. */
+/** Results of an import so far. Reasons name member and rule, never a value. */
 export interface RunResult {
   readonly files: readonly RunFile[];
   readonly counts: ImportCounts;

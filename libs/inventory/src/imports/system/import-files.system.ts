@@ -59,7 +59,7 @@ export class ImportFilesSystem extends ImportFiles {
   }
 }
 
-/** What is written meanwhile may end anywhere, and what is missing then must not be hidden. */
+/** Refuses a file that grows meanwhile: it may end anywhere, and its missing assets must not be hidden. */
 async function* contentOf(file: string): AsyncGenerator<Buffer> {
   const handle = await open(file);
   try {

@@ -10,7 +10,7 @@ const NEWLINE = 10;
 const KEPT = /^\s*\{\s*"(?:file|line)"\s*:/;
 const BLANK = /^\s*$/;
 
-/** What is known of a file after its first line. */
+/** Facts on a file after its first line. */
 export interface Start {
   /** The first line that is not blank, or its beginning. */
   readonly line: string;
@@ -78,7 +78,7 @@ export function formatOfRecords(file: string, start: Start): Format {
   return value === undefined && !line.startsWith('{') && separatorIn(line) !== null ? 'csv' : 'ndjson';
 }
 
-/** What an API answers with has lists or objects, and no member that each record needs. */
+/** A response of an API has lists or objects, and no member that each record needs. */
 function isAnswer(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || 'categoryKey' in value || 'externalId' in value) return false;
   return Object.values(value).some((member) => typeof member === 'object' && member !== null);

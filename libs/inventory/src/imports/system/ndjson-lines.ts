@@ -9,7 +9,7 @@ export const MAX_KEPT_BYTES = 13 * MAX_LINE_BYTES;
 const TOO_LONG = `The line is longer than ${MAX_LINE_BYTES} bytes.`;
 const NEWLINE = 10;
 
-/** How to read the text of a line, and a row of CSV that was kept with its header. */
+/** Readers of the text of a line, and of a row of CSV that was kept with its header. */
 interface Reading {
   /** @throws when the text is not JSON */
   readonly json: (text: string) => unknown;

@@ -24,7 +24,7 @@ import { OPEN_STAGING, StagingConnections } from './staging-connections';
  * run takes none: it would delay imports, and an import that was killed would seem to run.
  */
 const LOCK = `SELECT pg_try_advisory_lock(${importLockOf('$1', '$2')}) AS locked`;
-/** Of imports by the console, on any instance. */
+/** Allows one import by the console at a time, on all instances. */
 const LOCK_WORKSPACE = `SELECT pg_try_advisory_lock(hashtextextended('console import ' || $1, 0)) AS locked`;
 
 @Injectable()

@@ -10,7 +10,7 @@ import * as matching from './match-statements';
 import * as waits from './waiting-statements';
 import * as writing from './write-statements';
 
-/** What becomes of records that wait: see {@link matching.MATCH}. */
+/** A step decides what happens to records that wait: see {@link matching.MATCH}. */
 export type Step = keyof typeof matching.MATCH;
 
 /** The work that a matched batch needs. */
@@ -52,7 +52,7 @@ export class StagingConnection {
     readonly source: string,
     /** True writes to the staging tables only, so that nobody waits for a dry run. */
     readonly dryRun: boolean,
-    /** Who imports. */
+    /** The operator or person who imports. */
     private readonly who: string | null,
   ) {}
 

@@ -28,7 +28,7 @@ interface Batch {
 /** Records that wait for their owners until the whole input is read. */
 export class WaitingRecords {
   private count = 0;
-  /** Of these, so many are in the tables of the second connection. */
+  /** The part of them in the tables of the second connection. */
   private onSecond = 0;
 
   constructor(

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-/** What a role may do, beginning with privileges on one table as in a GRANT: `SELECT, INSERT, UPDATE (name)`. */
+/** Rights of a role, beginning with privileges on one table as in a GRANT: `SELECT, INSERT, UPDATE (name)`. */
 export type Grant =
   | { readonly table: string; readonly privileges: string }
   | { readonly function: string }

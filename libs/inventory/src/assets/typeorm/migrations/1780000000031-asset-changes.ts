@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What clients see of an asset, except the time of its last check: a check-in is not a change. */
+/** Columns that clients see of an asset, except the time of its last check: a check-in is not a change. */
 const VISIBLE = [
   'sub_key, visibility, classification, owner_source, owner_id, created_at, name, description, tags, account_id, region',
   'serial_number, operating_system, os_version, email, contains_patient_data, contains_user_data, user_data_info',

@@ -5,7 +5,7 @@ export type MappedItem =
   /** `externalId` is absent when its own expression failed. */
   | { readonly fault: string; readonly externalId?: string; readonly serialNumber?: string };
 
-/** Where a document holds its items: at a path, which is read as a stream, or where an expression finds them. */
+/** The place of the items in a document: a path, which is read as a stream, or an expression that finds them. */
 export type ItemsOfMap =
   { readonly path: readonly string[] } | { readonly find: (document: unknown) => Promise<unknown> };
 

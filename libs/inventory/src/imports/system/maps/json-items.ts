@@ -27,7 +27,7 @@ interface ReadItem {
   readonly item: unknown;
   readonly bytes: number;
   readonly listed: boolean;
-  /** Of a document without the first member of the path, which may be an item itself: what to say when it is none. */
+  /** Fault of a document without the first member of the path, if it is no item itself. */
   readonly lacks?: string;
 }
 
@@ -84,7 +84,7 @@ export async function* jsonItems(
   }
 }
 
-/** What can be read of a chunk, and the error that ends it. */
+/** Items of a chunk, and the error that ends it. */
 function decoded(
   decoder: InstanceType<typeof TextDecoder>,
   chunk: Buffer,
@@ -140,7 +140,7 @@ class Unfinished {
     if (name === 'startObject' || name === 'startArray') this.open += 1;
     else if (name === 'endObject' || name === 'endArray') this.open -= 1;
     this.bytes += typeof value === 'string' ? value.length + AROUND : 1;
-    // What is too long or too deep is forgotten at once.
+    // A value that is too long or too deep is forgotten at once.
     if (this.bytes > this.limit.bytes) this.forget(this.limit.fault);
     if (this.open > MOST_LEVELS) this.forget(TOO_DEEP);
     const isLong = name === 'numberValue' && isUnsafe(String(value));
@@ -160,7 +160,7 @@ class ItemWalk {
   private item: Unfinished | null = null;
   /** The document that has no first member of the path so far. */
   private whole: Unfinished | null = null;
-  /** What the file holds so far. A file has pages or items, never both. */
+  /** Content of the file so far. A file has pages or items, never both. */
   private holds: 'pages' | 'items' | null = null;
   private items: JsonItem[] = [];
   private readonly path: readonly string[];

@@ -103,7 +103,7 @@ function namesBoundIn(node: object, names = new Set<string>()): Set<string> {
   return names;
 }
 
-/** What JSONata throws; an error of our own functions has no code. */
+/** An error of JSONata. An error of our own functions has no code. */
 type ExpressionError = Error & { readonly code?: string } & Readonly<Record<string, unknown>>;
 
 /** Leaves out what the message shows of the item: it may be personal data, and reports are kept. */

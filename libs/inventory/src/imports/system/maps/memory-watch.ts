@@ -5,7 +5,7 @@ const MEGABYTE = 1_048_576;
 const NEVER_USED = 48 * MEGABYTE;
 /** Shares of the memory of the process. Work ends when so much more is left. */
 const RESERVE = 0.1;
-/** What earlier work left behind may not be collected yet, so work ends only if so much is its own. */
+/** Least share that is the work's own. Garbage of earlier work may not be collected yet, and ends nothing. */
 const LEAST_OWN = 0.1;
 const REMEDY = 'NODE_OPTIONS=--max-old-space-size=8000 gives it 8000.';
 
@@ -13,7 +13,7 @@ const REMEDY = 'NODE_OPTIONS=--max-old-space-size=8000 gives it 8000.';
 export class MemoryWatch {
   private readonly before = getHeapStatistics().used_heap_size;
 
-  /** What a person reads of work that must end, behind its name; null while there is memory. */
+  /** Returns why work must end, to follow its name in a sentence. Null while there is memory. */
   shortage(): string | null {
     const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
     if (limit - used > NEVER_USED + limit * RESERVE || used - this.before < limit * LEAST_OWN) return null;
