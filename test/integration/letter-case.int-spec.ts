@@ -6,7 +6,7 @@ import { EMPLOYEE, ImportSetting, LAPTOP } from '../support/import-setting';
 const EVA = { ...EMPLOYEE, name: 'ÉVA', email: 'ÉVA@example.com' };
 const OF_EVA = { ...LAPTOP, owner: undefined, ownerEmail: 'éva@EXAMPLE.com' };
 
-describe('The letter case of an address beyond ASCII, in a database with the locale C', () => {
+describe('The letter case beyond ASCII, in a database with the locale C', () => {
   let setting: ImportSetting;
   beforeAll(async () => {
     setting = await ImportSetting.open({ locale: 'C' });
@@ -14,7 +14,7 @@ describe('The letter case of an address beyond ASCII, in a database with the loc
   afterAll(() => setting.close());
   beforeEach(() => setting.enterWorkspace());
 
-  it('does not matter to a filter and to a search', async () => {
+  it('does not matter to a filter by address and to a search', async () => {
     await setting.importAll(EVA);
     const repository = assetRepositoryOn(new Database(setting.dataSource));
     const scope = newestOf(setting.here);
@@ -24,6 +24,18 @@ describe('The letter case of an address beyond ASCII, in a database with the loc
 
     expect(list.totalCount).toBe(1);
     for (const { found } of await Promise.all(searches)) expect(found).toMatchObject([{ name: 'ÉVA' }]);
+  });
+
+  it.each([
+    ['İbrahim Kaya', 'ibrahim'],
+    ['Νικόστρατος', 'ΝΙΚΌΣ'],
+  ])('finds %s by %s', async (name, text) => {
+    await setting.importAll({ ...EMPLOYEE, name });
+    const repository = assetRepositoryOn(new Database(setting.dataSource));
+
+    const { found } = await repository.employeesWith(newestOf(setting.here), text, 2);
+
+    expect(found).toMatchObject([{ name }]);
   });
 
   it.each([true, false])('does not matter to imports that name owners (dry run: %s)', async (dryRun) => {
