@@ -37,19 +37,11 @@ export class AssetChanges {
     private readonly assets: AssetsService,
   ) {}
 
-  /** @throws `validation_failed` for an owner or a tag that is not there, `not_found` and `resource_not_writable` */
-  async update(me: SignedIn, id: AssetId, field: AssetField, fields: AssetFieldsDto, requestId: string): Promise<void> {
-    const { workspaceId, personId } = me;
-    const patch = await this.patchOf(me, field, fields);
-    await besideField(field, () =>
-      this.database.unitOfWork({ workspaceId }, () =>
-        this.assets.update(workspaceId, id, patch, () => true, { personId, requestId }),
-      ),
-    );
-  }
-
-  /** The same for all of these assets or none, without those that are gone meanwhile. Returns how many it changed. */
-  async updateMany(
+  /**
+   * Updates all of these assets or none, without those that are gone meanwhile. Returns how many it updated.
+   * @throws `validation_failed` for an owner or a tag that is not there, and `resource_not_writable`
+   */
+  async update(
     me: SignedIn,
     ids: readonly AssetId[],
     field: AssetField,
@@ -59,12 +51,16 @@ export class AssetChanges {
     const { workspaceId, personId } = me;
     const patch = await this.patchOf(me, field, fields);
     const updates = ids.map((id, place) => ({ id, idAt: ['ids', place], patch, patchAt: [] }));
-    const { updated } = await besideField(field, () =>
-      this.database.unitOfWork({ workspaceId }, () =>
+    try {
+      const { updated } = await this.database.unitOfWork({ workspaceId }, () =>
         this.assets.updateMany(workspaceId, { updates, onlyIf: {}, isDryRun: false }, { personId, requestId }),
-      ),
-    );
-    return updated;
+      );
+      return updated;
+    } catch (error) {
+      if (!(error instanceof ValidationFailed)) throw error;
+      // Shows the fault beside the field of the form.
+      throw new ValidationFailed([{ parameter: field, code: 'format', detail: error.detail }]);
+    }
   }
 
   private async patchOf(me: SignedIn, field: AssetField, fields: AssetFieldsDto): Promise<SentPatch> {
@@ -90,15 +86,5 @@ export class AssetChanges {
     const which = partly ? `None of ${MOST_SEARCHED.toLocaleString('en')} employees` : 'No employee';
     const detail = `${which} has this in the name or e-mail address.`;
     throw new ValidationFailed([{ parameter: 'owner', code: 'unknown', detail }]);
-  }
-}
-
-/** Shows a fault of the change beside the field of the form. */
-async function besideField<Made>(field: AssetField, change: () => Promise<Made>): Promise<Made> {
-  try {
-    return await change();
-  } catch (error) {
-    if (!(error instanceof ValidationFailed)) throw error;
-    throw new ValidationFailed([{ parameter: field, code: 'format', detail: error.detail }]);
   }
 }
