@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { Trusts } from '#libs/auth/operators';
-import { Sessions } from '../../libs/console/src/typeorm/sessions';
+import { Applications, Trusts } from '#libs/auth/operators';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
@@ -72,16 +71,16 @@ describe('The applications of the console', () => {
     expect((await admin.get('/applications')).text.match(/>Twice</g)).toHaveLength(1);
   });
 
-  it('shows the secret of an application although its form cannot be marked as sent', async () => {
+  it('leads a second send to the list, where the first made no application', async () => {
     const fields = (await admin.get('/applications')).fields('/applications');
-    const lost = jest.spyOn(console.app.get(Sessions), 'tellMade').mockRejectedValueOnce(new Error('no connection'));
-    const send = () => admin.post('/applications', { ...fields, name: 'Unmarked', scopes: 'inventory:read' });
+    const lost = jest.spyOn(Applications.prototype, 'create').mockRejectedValueOnce(new Error('no connection'));
+    const send = () => admin.post('/applications', { ...fields, name: 'Lost', scopes: 'inventory:read' });
 
     const [first, second] = [await send(), await send()];
     lost.mockRestore();
 
-    expect([first.status, (await tokenOf(secretOf(first))).status]).toEqual([200, 200]);
-    expect([second.status, second.headers.get('location')]).toEqual([303, '/applications']);
+    expect([first.status, second.status, second.headers.get('location')]).toEqual([500, 303, '/applications']);
+    expect((await admin.get('/applications')).text).not.toContain('>Lost<');
   });
 
   it('makes one application of two sends at once', async () => {

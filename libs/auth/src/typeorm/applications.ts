@@ -43,6 +43,8 @@ const NO_PREVIOUS_SECRET = {
 type Changes = Parameters<UpdateQueryBuilder<ApplicationRow>['set']>[0];
 
 interface CreateOptions {
+  /** Of {@link Applications.newClientId}, where somebody remembers it before there is an application. */
+  readonly clientId?: string;
   /** Its assertions may name the address of the token endpoint as audience. */
   readonly oldAudience?: boolean;
 }
@@ -64,6 +66,10 @@ export class Applications {
   /** The applications of the person's workspace alone. Changes are acts of the person, who uses the console. */
   asPerson(person: PersonOfConsole): Applications {
     return new Applications(this.database, this.changes.asPerson(person), this.secrets);
+  }
+
+  newClientId(): string {
+    return this.secrets.newClientId();
   }
 
   /** Creates an application that may use the API at once. Its secret is shown once and never again. */
@@ -92,12 +98,12 @@ export class Applications {
     workspaceId: WorkspaceId,
     name: string,
     scopes: readonly Scope[],
-    { oldAudience = false }: CreateOptions,
+    { clientId = this.newClientId(), oldAudience = false }: CreateOptions,
     ofSecret: Changes,
   ): Promise<Application> {
     const row = {
       workspace_id: workspaceId,
-      client_id: this.secrets.newClientId(),
+      client_id: clientId,
       name,
       scopes: [...new Set(scopes)],
       old_audience: oldAudience,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BadRequestException, Body, Controller, Get, Logger, NotFoundException, Post, Res } from '@nestjs/common';
+import { BadRequestException, Body, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import {
   type Application,
   Applications,
@@ -36,8 +36,6 @@ const CLIENT_ID = /^[\w-]{1,64}$/;
 @Controller('applications')
 @Access('admin')
 export class ApplicationsController {
-  private readonly logger = new Logger('Applications');
-
   constructor(
     private readonly applications: Applications,
     private readonly keys: ClientKeys,
@@ -70,7 +68,7 @@ export class ApplicationsController {
     const application = await this.own(me, id);
     const rotate = async (): Promise<void> => {
       const { overlap } = await readFields(RotationDto, body);
-      if ((await this.claim(me, body)) !== null) return this.lead(response, id);
+      if ((await this.claim(me, body, id)) !== null) return this.lead(response, id);
       const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap]);
       if (!rotated) throw new NotFoundException();
       this.showSecret(response, 'Secret rotated', rotated);
@@ -142,19 +140,20 @@ export class ApplicationsController {
   }
 
   private async make(me: SignedIn, body: Typed, fields: NewApplicationDto, response: Response): Promise<void> {
-    const made = await this.claim(me, body);
-    if (made !== null) return response.redirect(303, `/applications${made === '' ? '' : `/${made}`}`);
     const applications = this.applications.asPerson(me);
-    const wanted = [me.workspaceId, fields.name, fields.scopes] as const;
+    const clientId = applications.newClientId();
+    const claimed = await this.claim(me, body, clientId);
+    if (claimed !== null) {
+      // The list, where the first send makes it still or could not.
+      const isThere = (await applications.find(claimed)) !== null;
+      return response.redirect(303, `/applications${isThere ? `/${claimed}` : ''}`);
+    }
+    const wanted = [me.workspaceId, fields.name, fields.scopes, { clientId }] as const;
     const created = fields.noSecret
       ? { application: await applications.createWithoutSecret(...wanted), clientSecret: null }
       : await applications.create(...wanted);
     const { application, clientSecret } = created;
-    await this.sessions.tellMade(me, body['once'] as string, application.clientId).catch((error: unknown) => {
-      // The application is made, and nothing shows its secret later. A second send leads to the list.
-      this.logger.error({ message: 'form of an application not marked', clientId: application.clientId, error });
-    });
-    if (clientSecret === null) this.lead(response, application.clientId);
+    if (clientSecret === null) this.lead(response, clientId);
     else this.showSecret(response, 'Application created', { application, clientSecret });
   }
 
@@ -188,9 +187,9 @@ export class ApplicationsController {
     return application;
   }
 
-  /** Returns null for the first to send the form. */
-  private async claim(me: SignedIn, { once }: Typed): Promise<string | null> {
-    if (typeof once === 'string' && isUuid(once)) return this.sessions.claim(me, once);
+  /** Returns null for the first to send the form, and later what the first one claimed it for. */
+  private async claim(me: SignedIn, { once }: Typed, clientId: string): Promise<string | null> {
+    if (typeof once === 'string' && isUuid(once)) return this.sessions.claim(me, once, clientId);
     throw new BadRequestException('This form is not complete. Open the page again and send its form.');
   }
 

@@ -8,6 +8,6 @@ export class ConsoleSessionRow {
   @Column('uuid') person_id!: string;
   @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
   @Column('timestamptz', { default: () => 'now()' }) used_at!: Date;
-  /** Client ids by the one-time id of the form that made them, empty while it is under way. */
+  /** The client id that each form with a one-time id makes or changes. */
   @Column('jsonb', { default: {} }) made!: Readonly<Record<string, string>>;
 }

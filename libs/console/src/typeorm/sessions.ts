@@ -113,36 +113,23 @@ export class Sessions {
   }
 
   /**
-   * Claims the one-time id of a form. Returns null for the first to send it, and later what {@link tellMade} told: empty
-   * while it is under way.
+   * Claims the one-time id of a form for the application that it makes or changes. Returns null for the first to send it,
+   * and later the client id of that first one.
    */
-  async claim({ workspaceId, secret }: Cookie, once: string): Promise<string | null> {
+  async claim({ workspaceId, secret }: Cookie, once: string, clientId: string): Promise<string | null> {
     const place = { workspace_id: workspaceId, digest: digestOf(secret) };
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const claimed = await manager
         .createQueryBuilder()
         .update(ConsoleSessionRow)
-        .set({ made: () => `made || jsonb_build_object(:once::text, '')` })
+        .set({ made: () => 'made || jsonb_build_object(:once::text, :clientId::text)' })
         .where(place)
         .andWhere('NOT jsonb_exists(made, :once::text)')
-        .setParameters({ once })
+        .setParameters({ once, clientId })
         .execute();
       if (claimed.affected === 1) return null;
       return (await manager.findOneBy(ConsoleSessionRow, place))?.made[once] ?? '';
     });
-  }
-
-  /** Remembers what a claimed form made, for those who send it again. */
-  async tellMade({ workspaceId, secret }: Cookie, once: string, clientId: string): Promise<void> {
-    await this.database.inTenant({ workspaceId }, (manager) =>
-      manager
-        .createQueryBuilder()
-        .update(ConsoleSessionRow)
-        .set({ made: () => 'made || jsonb_build_object(:once::text, :clientId::text)' })
-        .where({ workspace_id: workspaceId, digest: digestOf(secret) })
-        .setParameters({ once, clientId })
-        .execute(),
-    );
   }
 
   /**
