@@ -10,7 +10,7 @@ const KINDS = [
   { method: 'GET', path: '/', headers: { Cookie: cookie } },
   { method: 'GET', path: '/inventory?name=x', headers: { Cookie: cookie } },
   { method: 'POST', path: '/applications', headers: { Cookie: cookie, ...form } },
-  { method: 'POST', path: `/sign-in/link/${'x'.repeat(64)}`, headers: form },
+  { method: 'POST', path: `/sign-in/link/00000000-0000-4000-8000-000000000000.${'x'.repeat(43)}`, headers: form },
   { method: 'GET', path: '/nowhere', headers: {} },
 ];
 

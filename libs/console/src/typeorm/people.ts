@@ -1,7 +1,7 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
-import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
+import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull } from 'typeorm';
 import {
@@ -15,11 +15,11 @@ import {
 } from '../domain/person';
 import { ConsoleSessionRow } from './console-session.row';
 import { PersonRow } from './person.row';
+import { digestOf, newSecret, readSecret, textOf } from './workspace-secret';
 
 /** A person who did not sign in within so many days of being added is closed. The function console_memberships knows it. */
 const OPEN_DAYS = 14;
 const LINK_MINUTES = 5;
-const LINK_BYTES = 32;
 const UNIQUE_VIOLATION = '23505';
 
 interface NewPerson {
@@ -105,7 +105,7 @@ export class People {
    */
   async makeLink(workspaceId: WorkspaceId, email: string | null): Promise<{ token: string; expiresAt: Date }> {
     const expiresAt = new Date(Date.now() + LINK_MINUTES * 60_000);
-    const token = Buffer.concat([Buffer.from(workspaceId.replaceAll('-', ''), 'hex'), randomBytes(LINK_BYTES)]);
+    const secret = newSecret();
     await this.database.inTenant({ workspaceId }, async (manager) => {
       const people = await manager.find(PersonRow, {
         where: { workspace_id: workspaceId, removed_at: IsNull() },
@@ -115,25 +115,23 @@ export class People {
         email === null ? role === 'admin' : one.email !== null && isSameEmail(one.email, email);
       const person = people.find((one) => isMeant(one) && stateOf(one) === 'open');
       if (!person) throw new NoSuchPerson();
-      const link = { link_digest: digestOf(token.toString('base64url')), link_expires_at: expiresAt };
+      const link = { link_digest: digestOf(secret), link_expires_at: expiresAt };
       await manager.update(PersonRow, { workspace_id: workspaceId, id: person.id }, link);
     });
-    return { token: token.toString('base64url'), expiresAt };
+    return { token: textOf({ workspaceId, secret }), expiresAt };
   }
 
   /** Uses up a link. Returns null for one that is unknown, used or too old. */
   async useLink(token: string): Promise<{ readonly workspaceId: WorkspaceId; readonly personId: string } | null> {
-    const bytes = Buffer.from(token, 'base64url');
-    if (bytes.length !== 16 + LINK_BYTES || bytes.toString('base64url') !== token) return null;
-    const workspaceId = toWorkspaceId(
-      bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
-    );
+    const link = readSecret(token);
+    if (!link) return null;
+    const { workspaceId, secret } = link;
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const used = await manager
         .createQueryBuilder()
         .update(PersonRow)
         .set({ link_digest: null, link_expires_at: null, signed_in_at: () => 'now()' })
-        .where('workspace_id = :workspaceId AND link_digest = :digest', { workspaceId, digest: digestOf(token) })
+        .where('workspace_id = :workspaceId AND link_digest = :digest', { workspaceId, digest: digestOf(secret) })
         .andWhere('link_expires_at > now() AND removed_at IS NULL')
         .returning('id')
         .execute();
@@ -228,8 +226,6 @@ export class People {
 }
 
 const REMOVED = { removed_at: () => 'coalesce(removed_at, now())', link_digest: null, link_expires_at: null };
-
-export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 function stateOf({ name, removed_at: removedAt, signed_in_at: signedInAt, added_at: addedAt }: PersonRow) {
   if (removedAt) return name === null ? 'erased' : 'removed';

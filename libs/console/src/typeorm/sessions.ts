@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuditRecorder } from '#libs/audit/operators';
-import { type WorkspaceId, isUuid, workspaceId as toWorkspaceId } from '#libs/kernel';
+import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { Account, Membership, Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import type { EntityManager } from 'typeorm';
 import { ConsoleSessionRow } from './console-session.row';
-import { digestOf } from './people';
 import { PersonRow } from './person.row';
+import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from './workspace-secret';
 
 /** Also says when a session was used, at most once a minute. */
 const FIND = prepared(
@@ -36,12 +35,6 @@ const ACCOUNT = prepared(
 );
 const WORKSPACE_NAME = prepared('console_workspace_name', 'SELECT name FROM workspace WHERE id = $1');
 
-/** The session of a cookie: its workspace, and the secret that only the browser knows. */
-interface Cookie {
-  readonly workspaceId: WorkspaceId;
-  readonly secret: string;
-}
-
 /** Sessions of browsers. The cookie holds a workspace and a secret, the database a digest of the secret. */
 @Injectable()
 export class Sessions {
@@ -62,7 +55,7 @@ export class Sessions {
 
   /** Begins a session, and returns the value of its cookie. Sessions of the person that are over are deleted. */
   async begin(workspaceId: WorkspaceId, personId: string): Promise<string> {
-    const secret = randomBytes(32).toString('base64url');
+    const secret = newSecret();
     await this.database.inTenant({ workspaceId }, async (manager) => {
       await manager
         .createQueryBuilder()
@@ -75,12 +68,12 @@ export class Sessions {
       await manager.insert(ConsoleSessionRow, session);
       await this.recordSignIn(manager, workspaceId, personId);
     });
-    return cookieOf({ workspaceId, secret });
+    return textOf({ workspaceId, secret });
   }
 
   /** Reads session, person and role in one statement. Returns null when any of them is gone or over. */
   async find(cookie: string): Promise<SignedIn | null> {
-    const read = readCookie(cookie);
+    const read = readSecret(cookie);
     if (!read) return null;
     const { workspaceId, secret } = read;
     const find = bind(FIND, [workspaceId, digestOf(secret).toString('hex')]);
@@ -90,7 +83,7 @@ export class Sessions {
     return { workspaceId, workspaceName, personId, personName, role, secret };
   }
 
-  async end({ workspaceId, secret }: Cookie): Promise<void> {
+  async end({ workspaceId, secret }: WorkspaceSecret): Promise<void> {
     await this.database.inTenant({ workspaceId }, (manager) =>
       manager.delete(ConsoleSessionRow, { workspace_id: workspaceId, digest: digestOf(secret) }),
     );
@@ -116,7 +109,7 @@ export class Sessions {
    * Claims the one-time id of a form for the application that it makes or changes. Returns null for the first to send it,
    * and later the client id of that first one.
    */
-  async claim({ workspaceId, secret }: Cookie, once: string, clientId: string): Promise<string | null> {
+  async claim({ workspaceId, secret }: WorkspaceSecret, once: string, clientId: string): Promise<string | null> {
     const place = { workspace_id: workspaceId, digest: digestOf(secret) };
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const claimed = await manager
@@ -157,7 +150,7 @@ export class Sessions {
       await manager.update(PersonRow, person, { signed_in_at: () => 'now()' });
       await this.recordSignIn(manager, to.workspaceId, to.personId);
     });
-    return cookieOf({ workspaceId: to.workspaceId, secret: from.secret });
+    return textOf({ workspaceId: to.workspaceId, secret: from.secret });
   }
 
   /** Each workspace's audit tells of those who came in, by a sign-in or by a switch. */
@@ -169,12 +162,4 @@ export class Sessions {
         manager.query(text, values),
       );
   }
-}
-
-const cookieOf = ({ workspaceId, secret }: Cookie): string => `${workspaceId}.${secret}`;
-
-function readCookie(cookie: string): Cookie | null {
-  const [workspace = '', secret = '', ...rest] = cookie.split('.');
-  const isOne = isUuid(workspace) && /^[\w-]{43}$/.test(secret) && rest.length === 0;
-  return isOne ? { workspaceId: toWorkspaceId(workspace), secret } : null;
 }
