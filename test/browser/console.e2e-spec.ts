@@ -183,7 +183,8 @@ describe('The console in a browser', () => {
         page.getByRole('link', { name: 'Download failed records' }).click(),
       ]);
       expect(download.suggestedFilename()).toBe('failed-records.ndjson');
-      await page.getByRole('link', { name: 'Record of this import' }).click();
+      await page.getByRole('link', { name: 'Imports' }).click();
+      await page.getByRole('row').nth(1).getByRole('link').click();
       await page.getByRole('heading', { name: `Import of office ${width}` }).waitFor();
       await context.close();
     },

@@ -6,7 +6,7 @@ import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Me, Sent, type SentTo } from './access.decorator';
-import { Names, authorText, isBy } from './names';
+import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
@@ -19,7 +19,6 @@ export const FORM_LIMITS = {
   fieldNestingDepth: 0,
 };
 const REFRESH_SECONDS = 2;
-/** Imports in the list, and those of a source that others may have imported since. */
 const LATEST_RUNS = 100;
 
 /**
@@ -78,24 +77,14 @@ export class ImportsController {
   }
 
   @Get('uploads/:id')
-  async showUpload(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
+  showUpload(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
     const upload = this.uploads.find(me, id);
-    const { state, progress, name, options } = upload;
+    const { state, progress, name } = upload;
     const underWay = isUnderWay(upload);
     if (underWay) response.setHeader('Refresh', String(REFRESH_SECONDS));
-    const wanted = { workspaceId: me.workspaceId, source: options.source };
-    const latest = state === 'imported' ? await this.runs.latest(wanted, LATEST_RUNS) : [];
-    const recorded = latest.find(({ run }) => isBy(run.who, upload.importedBy));
     const { bytesRead = 0, bytesTotal = null, read = 0 } = progress ?? {};
     const percent = bytesTotal ? Math.floor((bytesRead * 100) / bytesTotal) : 0;
-    sendPage(response, 'upload', {
-      title: TITLES[state](name),
-      upload,
-      isUnderWay: underWay,
-      percent,
-      read,
-      run: recorded?.run,
-    });
+    sendPage(response, 'upload', { title: TITLES[state](name), upload, isUnderWay: underWay, percent, read });
   }
 
   @Post('uploads/:id/import')

@@ -30,10 +30,6 @@ export class Names {
   }
 }
 
-/** Whether records other than the audit name this person. */
-export const isBy = (who: string | null, personId: string | null): boolean =>
-  personId !== null && personIdIn(who) === personId;
-
 /** The operator, or the person as pages name one. Null where neither is known. */
 export function authorText(who: string | null, nameOf: ReadonlyMap<unknown, string>): string | null {
   const personId = personIdIn(who);

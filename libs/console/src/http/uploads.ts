@@ -35,8 +35,6 @@ export interface Upload {
   readonly uploadedAt: number;
   /** When the dry run ended, or the import. */
   endedAt: number;
-  /** Null until somebody imports it. */
-  importedBy: string | null;
   state: 'trying' | 'tried' | 'importing' | 'imported' | 'refused';
   progress: ImportProgress | null;
   /** Report of the dry run, then of the import. */
@@ -90,7 +88,7 @@ export class Uploads implements OnModuleDestroy {
     const now = this.clock.now();
     const started: Upload = {
       ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, uploadedAt: now, endedAt: now },
-      ...{ importedBy: null, state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
+      ...{ state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
     };
     this.uploads.set(workspaceId, started);
     this.start(started, personId);
@@ -100,7 +98,7 @@ export class Uploads implements OnModuleDestroy {
   /** Imports what the dry run read. A second call does nothing. */
   import({ personId }: SignedIn, upload: Upload): void {
     if (upload.state !== 'tried') return;
-    Object.assign(upload, { state: 'importing', importedBy: personId });
+    upload.state = 'importing';
     this.start(upload, personId);
   }
 

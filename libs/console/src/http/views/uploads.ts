@@ -52,7 +52,6 @@ ${FAULTS}
 <% } %>
 <% if (it.upload.state === 'imported') { %>
 ${COUNTS}
-<% if (it.run) { %><p><a href="/imports/<%= it.run.id %>">Record of this import</a></p><% } %>
 ${FAULTS}
 <% } %>`,
   uploadGone: `<% layout('@frame') %>
