@@ -1,13 +1,13 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, type PublishedEvent, PublishedEvents } from '#libs/audit';
-import { Clock, DomainError, type WorkspaceId, jsonLine } from '#libs/kernel';
+import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs/audit';
+import { Clock, DomainError, type WorkspaceId, jsonLine, personName } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Access, Me } from './access.decorator';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage, sendList } from './list-query';
-import { Names } from './names';
+import { Names, actorText } from './names';
 
 const RESOURCE = 'audit-events';
 const PAGE_SIZE = 100;
@@ -79,9 +79,9 @@ export class AuditController {
       download: downloadAddress(request, texts),
       next: nextPage(request, page.hasMore ? envelope.resumeCursor : null),
       // The newest first: whoever looks wants to know what happened lately.
-      events: [...page.changes].reverse().map((event) => ({
+      events: [...page.changes].reverse().map(({ actor: { type, clientId, name = null, personId }, ...event }) => ({
         ...event,
-        who: whoOf(event.actor, nameOf),
+        who: actorText(type, clientId, personId == null ? name : personName(personId), nameOf),
         target: { ...event.target, name: nameOf.get(event.target.id) ?? event.target.id },
         changes: event.changes.map((change) => ({
           field: isOfOwner(change) ? 'owner' : change.field,
@@ -103,12 +103,3 @@ const isOfOwner = ({ field }: { readonly field: string }): boolean => field === 
 
 const valueText = (value: unknown, nameOf: ReadonlyMap<unknown, string>): string =>
   value === null ? 'none' : (nameOf.get(value) ?? (typeof value === 'string' ? value : JSON.stringify(value)));
-
-function whoOf(
-  { type, clientId, name, personId }: PublishedEvent['actor'],
-  nameOf: ReadonlyMap<unknown, string>,
-): string {
-  if (personId != null) return nameOf.get(personId) ?? 'a former person';
-  if (clientId !== null) return `application ${nameOf.get(clientId) ?? clientId}`;
-  return `${type === 'IMPORT' ? 'import' : 'operator'}${name ? ` (${name})` : ''}`;
-}

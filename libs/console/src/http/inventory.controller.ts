@@ -18,7 +18,7 @@ import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
 import { AssetChanges, type AssetField, FIELDS, OwnerToChoose } from './asset-changes';
 import { Downloads } from './downloads';
 import { downloadAddress, listQuery, nextPage, queryText, sendList } from './list-query';
-import { Names, authorText } from './names';
+import { Names, actorText } from './names';
 import { Notices } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
@@ -189,15 +189,10 @@ function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, n
   return { validFrom, what, changes, by: byText({ origin, who }, nameOf) };
 }
 
-/** Names who made the state, as the audit does. */
 function byText({ origin, who }: Pick<HistoryEntry<Asset>, 'origin' | 'who'>, nameOf: ReadonlyMap<unknown, string>) {
-  if (origin === null) return 'unknown';
-  if (origin.type === 'API') return `application ${nameOf.get(origin.clientId) ?? origin.clientId}`;
-  const author = authorText(who, nameOf);
-  if (origin.type === 'IMPORT') return author === null ? 'import' : `import (${author})`;
-  // The release before records each of its changes so.
-  if (author === null) return 'unknown';
-  return author === who ? `operator (${author})` : author;
+  // The release before records each of its changes as an operator's without a name.
+  if (origin === null || (origin.type === 'OPERATOR' && who === null)) return 'unknown';
+  return actorText(origin.type, origin.type === 'API' ? origin.clientId : null, who, nameOf);
 }
 
 const textOf = (value: Asset[(typeof TOLD)[number]] | undefined): string =>

@@ -35,3 +35,17 @@ export function authorText(who: string | null, nameOf: ReadonlyMap<unknown, stri
   const personId = personIdIn(who);
   return personId === null ? who : (nameOf.get(personId) ?? 'a former person');
 }
+
+/** Who acted, as audit and history record it. */
+export function actorText(
+  type: string,
+  clientId: string | null,
+  who: string | null,
+  nameOf: ReadonlyMap<unknown, string>,
+): string {
+  if (clientId !== null) return `application ${nameOf.get(clientId) ?? clientId}`;
+  const author = authorText(who, nameOf);
+  if (type === 'PERSON' && author) return author;
+  const kind = type === 'IMPORT' ? 'import' : 'operator';
+  return author ? `${kind} (${author})` : kind;
+}
