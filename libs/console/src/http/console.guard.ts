@@ -22,8 +22,10 @@ export class ConsoleGuard implements CanActivate {
     const places = [context.getHandler(), context.getClass()];
     const needed = this.reflector.getAllAndOverride<Role | 'anyone' | undefined>(ACCESS, places);
     if (needed === undefined) throw new Error('A route of the console does not say who may call it.');
-    if (needed === 'anyone') return true;
     const request = context.switchToHttp().getRequest<Request>();
+    // Forms of a kind that is not read here are as empty ones.
+    request.body ??= {};
+    if (needed === 'anyone') return true;
     const cookie = this.cookies.read(request, 'session');
     const signedIn = cookie === null ? null : await this.sessions.find(cookie);
     // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
@@ -34,7 +36,6 @@ export class ConsoleGuard implements CanActivate {
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
-      request.body ??= {};
       const form: unknown = request.is('multipart/form-data') ? request.query : request.body;
       assertForm(signedIn, form as Record<string, unknown>);
     }

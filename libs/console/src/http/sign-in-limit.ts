@@ -2,7 +2,7 @@ import { HttpException, Injectable, Logger } from '@nestjs/common';
 import { sourceOf } from '#libs/platform/http/server';
 import { Metrics, Tally } from '#libs/platform/observability';
 import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 
 /** Failed sign-ins of one address. */
 const FAILURES = bucketSizeOf({ perMinute: 20, burst: 20 });
@@ -29,12 +29,8 @@ export class SignInLimit {
    * Runs a check of who somebody is, which returns why it is nobody as a text. A failure is charged before the check, so that
    * guesses at the same time count too, and is given back unless it was one. Returns null for nobody. @throws 429
    */
-  async check<Who extends object>(
-    request: Request,
-    response: Response,
-    check: () => Promise<Who | string>,
-  ): Promise<Who | null> {
-    const owner = ownerOf(request);
+  async check<Who extends object>(response: Response, check: () => Promise<Who | string>): Promise<Who | null> {
+    const owner = `console ${sourceOf(response.req)}`;
     const { allowed, retryAfterSeconds } = await this.buckets.charge(owner, BUCKET, FAILURES);
     if (!allowed) {
       this.outcomes.add('limited');
@@ -47,12 +43,10 @@ export class SignInLimit {
       isRefused = typeof found === 'string';
       this.outcomes.add(isRefused ? 'refused' : 'signed_in');
       if (typeof found !== 'string') return found;
-      this.logger.warn({ message: 'sign-in refused', requestId: request.context.requestId, reason: found });
+      this.logger.warn({ message: 'sign-in refused', requestId: response.req.context.requestId, reason: found });
       return null;
     } finally {
       if (!isRefused) await this.buckets.giveBack(owner, BUCKET, FAILURES);
     }
   }
 }
-
-const ownerOf = (request: Request): string => `console ${sourceOf(request)}`;

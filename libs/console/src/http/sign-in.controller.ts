@@ -1,13 +1,13 @@
-import { Body, Controller, ForbiddenException, Get, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, ForbiddenException, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { Settings } from '#libs/platform/config';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Account, Membership } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { Issuer, IssuerAway } from '../system/issuer.system';
 import { People } from '../typeorm/people';
 import { Sessions } from '../typeorm/sessions';
-import { Access, Me } from './access.decorator';
+import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { Cookies } from './cookies';
 import { isSame } from './form-token';
 import { linksWork } from './loopback';
@@ -50,11 +50,12 @@ export class SignInController {
   /** The issuer sends the browser back here. */
   @Get('sign-in/callback')
   @Access('anyone')
-  async finish(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async finish(@Res() response: Response): Promise<void> {
     this.issuer.getClient();
+    const { req: request } = response;
     const kept = this.cookies.read(request, 'sign_in');
     this.cookies.clear(response, 'sign_in');
-    const person = await this.limit.check(request, response, async () => {
+    const person = await this.limit.check(response, async () => {
       const account = kept === null ? 'no sign-in was begun' : await this.accountOf(request.originalUrl, kept);
       return typeof account === 'string' ? account : this.bind(account);
     });
@@ -64,27 +65,19 @@ export class SignInController {
 
   @Get('sign-in/link/:token')
   @Access('anyone')
-  showLink(@Param() { token }: { token: string }, @Req() request: Request, @Res() response: Response): void {
-    if (!linksWork(this.settings, request)) throw new NotFoundException();
+  showLink(@Sent() { token }: SentTo<'token'>, @Res() response: Response): void {
+    if (!linksWork(this.settings, response.req)) throw new NotFoundException();
     sendPage(response, 'signInLink', { title: 'Sign in', csrf: linkTokenOf(token) });
   }
 
   @Post('sign-in/link/:token')
   @Access('anyone')
-  async useLink(
-    @Param() { token }: { token: string },
-    @Body() body: Typed | undefined,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    if (!linksWork(this.settings, request)) throw new NotFoundException();
-    const csrf = body?.['csrf'];
+  async useLink(@Sent() { token, body }: SentTo<'token'>, @Res() response: Response): Promise<void> {
+    if (!linksWork(this.settings, response.req)) throw new NotFoundException();
+    const { csrf } = body;
     if (typeof csrf !== 'string' || !isSame(csrf, linkTokenOf(token))) throw new ForbiddenException(REFUSED);
-    const person = await this.limit.check(
-      request,
-      response,
-      async () => (await this.people.useLink(token)) ?? 'the link is unknown, used or too old',
-    );
+    const use = async () => (await this.people.useLink(token)) ?? 'the link is unknown, used or too old';
+    const person = await this.limit.check(response, use);
     if (!person) throw new ForbiddenException('This link was used or is older than five minutes. Make another one.');
     await this.begin(response, person);
   }
@@ -136,10 +129,7 @@ export class SignInController {
     return bound[0] ?? 'nobody was added with this account or verified address';
   }
 
-  private async begin(
-    response: Response,
-    { workspaceId, personId }: Pick<SignedIn, 'workspaceId' | 'personId'>,
-  ): Promise<void> {
+  private async begin(response: Response, { workspaceId, personId }: Membership): Promise<void> {
     this.cookies.set(response, 'session', await this.sessions.begin(workspaceId, personId));
     response.redirect(303, '/');
   }

@@ -7,6 +7,7 @@ import { type EntityManager, IsNull } from 'typeorm';
 import {
   type Account,
   LastAdministrator,
+  type Membership,
   NoSuchPerson,
   type Person,
   PersonThere,
@@ -122,7 +123,7 @@ export class People {
   }
 
   /** Uses up a link. Returns null for one that is unknown, used or too old. */
-  async useLink(token: string): Promise<{ readonly workspaceId: WorkspaceId; readonly personId: string } | null> {
+  async useLink(token: string): Promise<Membership | null> {
     const link = readSecret(token);
     if (!link) return null;
     const { workspaceId, secret } = link;
