@@ -66,7 +66,10 @@ describe('npm start', () => {
     directory = makeDirectory();
     localDir = join(directory, 'local');
     port = await freePort();
-    environment = { LOCAL_DIR: localDir, PORT: String(port), MANAGEMENT_PORT: String(await freePort()) };
+    environment = { LOCAL_DIR: localDir, PORT: String(port) };
+    for (const setting of ['MANAGEMENT_PORT', 'CONSOLE_PORT', 'CONSOLE_MANAGEMENT_PORT']) {
+      environment[setting] = String(await freePort());
+    }
   });
   afterEach(() => RunningCommand.killAll());
   afterAll(async () => {
@@ -167,7 +170,7 @@ describe('npm start', () => {
     const file = join(directory, 'console-database');
     writeFileSync(file, `postgres://c:p@127.0.0.1:${(silent.address() as AddressInfo).port}/x`, { mode: 0o600 });
     try {
-      const running = start({ CONSOLE_DATABASE_URL_FILE: file, CONSOLE_PORT: String(await freePort()) });
+      const running = start({ CONSOLE_DATABASE_URL_FILE: file });
       while (!(await responses())) await delay(50);
 
       await running.signal('SIGINT');
