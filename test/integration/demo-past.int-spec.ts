@@ -1,47 +1,66 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { prepareDemo } from '../../apps/local/src/demo';
+import { type Demo, prepareDemo } from '../../apps/local/src/demo';
 import { runAdminOn } from '../support/admin-command';
+import type { ApiClient } from '../support/api-client';
 import { documentOf } from '../support/finished-command';
 import { type TestApp, startApp } from '../support/start-app';
 
-describe('The demo after a first start that was killed while it filled the workspace', () => {
+describe('npm start, where a workspace demo is there', () => {
   let app: TestApp;
   let localDir: string;
-  beforeAll(async () => {
+  beforeEach(async () => {
     app = await startApp();
     localDir = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    await admin('workspaces', 'create', 'demo', '--name', 'Demo');
   });
-  afterAll(async () => {
+  afterEach(async () => {
     await app.stop();
     rmSync(localDir, { recursive: true });
   });
 
-  it('gets its past', async () => {
-    const { database, settings } = app;
-    documentOf(await runAdminOn(database, ['workspaces', 'create', 'demo', '--name', 'Demo', '--json']));
+  const admin = async (...words: string[]): Promise<void> =>
+    void documentOf(await runAdminOn(app.database, [...words, '--json']));
+  const importFrom = async (source: string): Promise<void> => {
     const file = join(localDir, 'assets.ndjson');
     writeFileSync(file, '{"categoryKey":"CUSTOM","externalId":"c","name":"Safe"}\n');
-    documentOf(await runAdminOn(database, ['import', '--workspace', 'demo', '--source', 'demo', '--json', file]));
-    const unfinished = join(localDir, 'demo-unfinished');
-    writeFileSync(unfinished, '');
-
+    await admin('import', '--workspace', 'demo', '--source', source, file);
+  };
+  const start = async (): Promise<Demo & { readonly said: string[] }> => {
     const said: string[] = [];
-    const { credentials } = await prepareDemo({
-      ...database,
-      settings: Object.assign({}, settings, { localDir }),
-      say: (line) => void said.push(line),
-      checkStopped: () => undefined,
-    });
-
-    expect([said, existsSync(unfinished)]).toEqual([['Loading the demo data…'], false]);
-    const { client_id, client_secret } = credentials;
+    const settings = Object.assign({}, app.settings, { localDir });
+    const say = (line: string): void => void said.push(line);
+    const demo = await prepareDemo({ ...app.database, settings, say, checkStopped: () => undefined });
+    return { ...demo, said };
+  };
+  const clientOf = async ({ credentials: { client_id, client_secret } }: Demo): Promise<ApiClient> => {
     const form = { grant_type: 'client_credentials', client_id, client_secret };
     const { access_token } = (await app.client().requestToken(form)).body;
+    return app.client(String(access_token));
+  };
+
+  it('finishes a demo whose load was killed, and gives it its past', async () => {
+    await importFrom('demo');
+
+    const demo = await start();
+
+    expect(demo.said).toEqual(['Loading the demo data…']);
+    const client = await clientOf(demo);
+    expect((await client.page('/v1/inventory/assets', { pageSize: '1' })).pageInfo.totalCount).toBeGreaterThan(400);
     const asOf = new Date(Date.now() - 30 * 86_400_000).toISOString();
     const stream = { headers: { Accept: 'application/x-ndjson' } };
-    const past = await app.client(String(access_token)).get(`/v1/inventory/assets?asOf=${asOf}`, stream);
-    expect(past.status).toBe(200);
+    expect((await client.get(`/v1/inventory/assets?asOf=${asOf}`, stream)).status).toBe(200);
+    expect((await start()).said).toEqual([]);
+  });
+
+  it('leaves another inventory there as it is', async () => {
+    await importFrom('hr');
+
+    const demo = await start();
+
+    expect(demo.said).toEqual([]);
+    const client = await clientOf(demo);
+    expect((await client.page('/v1/inventory/assets')).pageInfo.totalCount).toBe(1);
   });
 });

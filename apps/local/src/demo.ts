@@ -1,11 +1,15 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Applications, AuthOperatorModule, type Workspace, Workspaces } from '#libs/auth/operators';
 import { ConsoleOperatorModule, NoSuchPerson, People, PersonThere } from '#libs/console/operators';
-import { DemoHistory, DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory/operators';
+import {
+  DemoHistory,
+  DemoService,
+  ImportAlreadyRunning,
+  InventoryOperatorModule,
+  OtherInventory,
+} from '#libs/inventory/operators';
 import { DatabaseModule, migrate } from '#libs/platform/database';
 import { Settings } from '#libs/platform/config';
 import type { KeptCredentials } from './credentials-file';
@@ -28,7 +32,7 @@ export interface Demo {
   readonly linkToken: string | null;
 }
 
-/** Updates the schema, fills the demo workspace unless it exists, and returns what opens it. */
+/** Updates the schema, fills the demo workspace unless that was done, and returns what opens it. */
 export async function prepareDemo(place: DemoPlace): Promise<Demo> {
   await migrate({ ...place, schema });
   const context = await NestFactory.createApplicationContext(DemoModule.forRoot(place), {
@@ -58,24 +62,21 @@ async function administratorsLink(people: People, { id }: Workspace): Promise<st
   }
 }
 
-/**
- * A note in the local directory survives a start that is killed while loading, so that the next one completes the data.
- */
+/** The past comes last, so a demo without it was not loaded to its end. Another inventory there stays as it is. */
 async function demoWorkspace(context: INestApplicationContext, place: DemoPlace): Promise<Workspace> {
   const workspaces = context.get(Workspaces);
-  const unfinished = join(place.settings.localDir, 'demo-unfinished');
+  const history = context.get(DemoHistory);
+  const isUnfinished = async ({ id }: Workspace): Promise<boolean> =>
+    (await history.isMissing(id)) && !(await context.get(OtherInventory).exists(id));
   const found = await workspaces.findBySlug('demo');
-  if (found !== null && !existsSync(unfinished)) return found;
+  if (found !== null && !(await isUnfinished(found))) return found;
   place.say('Loading the demo data…');
-  mkdirSync(place.settings.localDir, { recursive: true });
-  writeFileSync(unfinished, 'The demo workspace is being filled; the next start goes on with it.\n');
   // Null when another process created it first.
   await workspaces.create('demo', 'Demo');
   const workspace = await workspaces.findBySlug('demo');
   if (workspace === null) throw new Error('The demo workspace went away while it was filled.');
   await loadInTurn(context.get(DemoService), workspace, place);
-  await context.get(DemoHistory).make(workspace.id);
-  rmSync(unfinished, { force: true });
+  await history.make(workspace.id);
   return workspace;
 }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, originCode, takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
+import type { EntityManager } from 'typeorm';
 import { WRITE_DAY } from './history-work';
 
 const DAYS = 90;
@@ -51,12 +52,17 @@ const MOVE_SET = 'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 
 export class DemoHistory {
   constructor(private readonly database: Database) {}
 
+  /** Tells whether {@link make} would make a past: the load of the demo did not end. */
+  async isMissing(workspaceId: WorkspaceId): Promise<boolean> {
+    return this.database.inTenant({ workspaceId }, (manager) => lacksPast(manager, workspaceId));
+  }
+
   /** Gives a small demo that nobody changed a past of ninety days, in one transaction, unless it has one. */
   async make(workspaceId: WorkspaceId, now = Date.now()): Promise<void> {
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const timeOf = (day: number): Date => new Date(today + (day - DAYS) * DAY_MS);
     await this.database.inTenant({ workspaceId }, async (manager) => {
-      if ((await manager.query<unknown[]>(LACKS_PAST, [workspaceId])).length === 0) return;
+      if (!(await lacksPast(manager, workspaceId))) return;
       for (const statement of FORGET) await manager.query(statement, [workspaceId]);
       for (const statement of MOVE_BACK) await manager.query(statement, [workspaceId, timeOf(0)]);
       const { text, values } = takeTicket(workspaceId, { type: 'IMPORT' }, null);
@@ -76,4 +82,8 @@ export class DemoHistory {
       }
     });
   }
+}
+
+async function lacksPast(manager: EntityManager, workspaceId: WorkspaceId): Promise<boolean> {
+  return (await manager.query<unknown[]>(LACKS_PAST, [workspaceId])).length > 0;
 }
