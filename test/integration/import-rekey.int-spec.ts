@@ -184,6 +184,21 @@ describe('An import with --rekey-by serialNumber', () => {
     expect(report).toMatchObject({ failed: 2, rekeyed: 0, hidden: 0, hiddenWhy: null });
   });
 
+  it('keeps the asset of before as it is when its computer names two owners, one of whom comes later', async () => {
+    await setting.importAll(OLD, EMPLOYEE);
+    const before = await setting.asset('agent-1');
+    const later = { ...EMPLOYEE, externalId: 'later', email: 'later@example.com' };
+    const ownerId = (await setting.asset(EMPLOYEE.externalId))['public_id'];
+    const input = setting.ndjson({ ...NEW, owner: later.externalId, ownerId }, EMPLOYEE, later);
+
+    for (const dryRun of [true, false]) {
+      const report = await setting.run(input, { ...rekeying, dryRun });
+      expect(report).toMatchObject({ created: 1, unchanged: 1, failed: 1, rekeyed: 0, hidden: 0, hiddenWhy: null });
+    }
+
+    expect(await setting.asset('agent-1')).toEqual(before);
+  });
+
   it('rekeys in a strict import what an employee owns who comes later', async () => {
     await setting.importAll(OLD);
     const input = setting.ndjson({ ...NEW, owner: EMPLOYEE.externalId }, EMPLOYEE);

@@ -1,6 +1,6 @@
 import { COMPUTER, LAST_CLOUD } from '../../assets/typeorm/asset.row';
 import { BECOMES, NAMES_OWNER, changesOf, computerOf } from './merged-columns';
-import { LOOKUPS, OWNER_WAITS, PLANNED_LOOKUPS, onlyOneOf } from './owner-statements';
+import { LOOKUPS, OWNER_WAITS, PLANNED_LOOKUPS, onlyOneOf, ownersDiffer } from './owner-statements';
 
 /** Counts the work of the matched batch, so that steps without work can be skipped. */
 const COUNTS = `
@@ -22,13 +22,13 @@ const WAITS_FOR_WAITING = `m.owner_id IS NULL AND ${OWNER_WAITS}`;
 const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
 const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${computerOf('c')})
   IS DISTINCT FROM ROW(asset.id, ${computerOf('s')})`;
-const refusalOf = (isTaken: string, { ownerByExternalId }: typeof LOOKUPS): string => `CASE
+const refusalOf = (isTaken: string, lookups: typeof LOOKUPS): string => `CASE
   WHEN (asset.sub_key <= ${LAST_CLOUD}) <> (s.sub_key <= ${LAST_CLOUD}) OR asset.sub_key > ${LAST_CLOUD} AND asset.sub_key <> s.sub_key
     THEN 'The asset with this externalId is of another category.'
   WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
   WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (${isTaken})
     THEN 'The id belongs to another asset.'
-  WHEN s.owner_public_id IS NOT NULL AND (${ownerByExternalId}) <> s.owner_public_id
+  WHEN ${ownersDiffer(lookups)}
     THEN 'owner and ownerId name different employees; give one.'
 END`;
 

@@ -58,6 +58,10 @@ export const PLANNED_LOOKUPS: Lookups = {
   ownersByEmail: PLANNED_EMPLOYEES_BY_EMAIL,
 };
 
+/** Tells whether `owner` and `ownerId` of the staged record name different employees. */
+export const ownersDiffer = ({ ownerByExternalId }: Lookups): string =>
+  `s.owner_public_id IS NOT NULL AND (${ownerByExternalId}) <> s.owner_public_id`;
+
 /** Staged records whose owner is nobody, or several, and will not come. */
 const unownedBy = ({ ownerByExternalId, ownerById, ownersByEmail }: Lookups): string => `
   SELECT place, CASE WHEN owner_public_id IS NOT NULL THEN 'ownerId is not a visible employee of the workspace.'
@@ -80,3 +84,8 @@ export const UNOWNED = unownedBy(LOOKUPS);
 export const UNOWNED_PLANNED = unownedBy(PLANNED_LOOKUPS);
 export const REFUSE_UNOWNED = refuseUnownedBy(LOOKUPS);
 export const REFUSE_UNOWNED_PLANNED = refuseUnownedBy(PLANNED_LOOKUPS);
+/** Staged records that will be refused, because they name two owners. */
+const withTwoOwners = (lookups: Lookups): string =>
+  `SELECT place FROM import_staged AS s WHERE ${ownersDiffer(lookups)}`;
+export const WITH_TWO_OWNERS = withTwoOwners(LOOKUPS);
+export const WITH_TWO_OWNERS_PLANNED = withTwoOwners(PLANNED_LOOKUPS);

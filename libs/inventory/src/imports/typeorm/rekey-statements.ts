@@ -52,9 +52,9 @@ export const NAME_SERIALS = `
 
 export const STAGE_REKEYED = `
   INSERT INTO import_staged SELECT waiting.* FROM import_deferred AS waiting JOIN import_rekeyed USING (external_id)`;
-/** `unowned` selects staged records without their owner. $1 workspace, $2 source. */
-export const forgetRekeyed = (unowned: string): string => `
-  DELETE FROM import_rekeyed AS rekeyed USING (${unowned}) AS gone JOIN import_staged AS staged USING (place)
+/** `refused` selects staged records by their places. $1 workspace, $2 source. */
+export const forgetRekeyed = (refused: string): string => `
+  DELETE FROM import_rekeyed AS rekeyed USING (${refused}) AS gone JOIN import_staged AS staged USING (place)
    WHERE rekeyed.external_id = staged.external_id`;
 /** An asset that is rekeyed is not missing. */
 export const NAME_REKEYED = 'INSERT INTO import_named SELECT old_external_id FROM import_rekeyed';

@@ -4,7 +4,7 @@ import { LONGEST_INDEXED } from '#libs/platform/lists';
 import { serialOf } from '../domain/maps/map-functions';
 import type { Refusal } from '../domain/import-store.port';
 import type { AssetPage } from './missing-assets';
-import { UNOWNED, UNOWNED_PLANNED } from './owner-statements';
+import { UNOWNED, UNOWNED_PLANNED, WITH_TWO_OWNERS, WITH_TWO_OWNERS_PLANNED } from './owner-statements';
 import * as sql from './rekey-statements';
 import type { StagingConnection } from './staging-connection';
 import { NAME_WAITING_EMPLOYEES } from './waiting-statements';
@@ -55,7 +55,7 @@ export class RekeyedComputers {
     await client.query(sql.JOIN_MANY);
     await client.query(sql.FIND_REKEYED, [workspaceId, source]);
     await client.query(sql.NAME_REKEYED);
-    if (this.strict) await this.forgetUnowned();
+    await this.forgetRefused();
     return (await this.connection.row<{ rekeyed: number }>(sql.COUNT_REKEYED)).rekeyed;
   }
 
@@ -97,12 +97,15 @@ export class RekeyedComputers {
     }
   }
 
-  /** A strict import refuses records without their owner, so their assets stay as they are. */
-  private async forgetUnowned(): Promise<void> {
+  /** The records of these will be refused for their owners, so their assets stay as they are. */
+  private async forgetRefused(): Promise<void> {
     const { client, workspaceId, source, dryRun } = this.connection;
-    await client.query(NAME_WAITING_EMPLOYEES);
+    const forget = (refused: string) => client.query(sql.forgetRekeyed(refused), [workspaceId, source]);
     await client.query(sql.STAGE_REKEYED);
-    await client.query(sql.forgetRekeyed(dryRun ? UNOWNED_PLANNED : UNOWNED), [workspaceId, source]);
+    await forget(dryRun ? WITH_TWO_OWNERS_PLANNED : WITH_TWO_OWNERS);
+    if (!this.strict) return;
+    await client.query(NAME_WAITING_EMPLOYEES);
+    await forget(dryRun ? UNOWNED_PLANNED : UNOWNED);
   }
 
   /** Gives the next of them after this id their new externalId. */
