@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmptyChangeSets } from '../../libs/inventory/src/changes/typeorm/empty-change-sets';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
@@ -5,6 +8,7 @@ import { Database } from '#libs/platform/database';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { runAdmin } from '../support/admin-command';
+import { documentOf } from '../support/finished-command';
 import type { ApiClient } from '../support/api-client';
 import type { ArrangedAsset } from '../support/arrangement';
 import { type TestApp, startApp } from '../support/start-app';
@@ -47,6 +51,17 @@ describe('Change feeds after operator commands', () => {
     const { exitCode, stdout } = await runAdmin([...words, '--workspace', slug, '--yes', '--json'], environment);
     expect(exitCode).toBe(0);
     return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const importRecord = async (record: object): Promise<Record<string, unknown>> => {
+    const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    try {
+      const file = join(directory, 'record.ndjson');
+      writeFileSync(file, JSON.stringify(record));
+      const words = ['import', '--workspace', slug, '--source', 'mdm', '--json', file];
+      return documentOf(await runAdmin(words, environment));
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   };
   const get = (cursor?: string) =>
     client.get(`/v1/inventory/changes${cursor === undefined ? '' : `?pageCursor=${cursor}`}`);
@@ -154,6 +169,27 @@ describe('Change feeds after operator commands', () => {
         [workspace],
       );
       expect(rows).toEqual([{ tags: [] }, { tags: [] }]);
+      expect(await purge(afterRemoval)).toMatchObject({ purged: 1 });
+    });
+
+    it.each<[string, object]>([
+      ['its name', { name: 'two' }],
+      ['its posture', { managed: false, compliance: { screenLockEnabled: true } }],
+    ])('counts from the removal of an asset, also after an import changes %s', async (_what, change) => {
+      const record = { categoryKey: 'COMPUTER', externalId: 'c', name: 'one', managed: true };
+      const removed = { ...record, visibility: 'HIDDEN' };
+      await importRecord(record);
+      const { resumeCursor: before } = await page();
+      await importRecord(removed);
+      const { results, resumeCursor } = await page(before);
+      expect(results).toMatchObject([{ type: 'REMOVED' }]);
+      await delay(10);
+      const afterRemoval = new Date().toISOString();
+      await delay(10);
+
+      expect(await importRecord({ ...removed, ...change })).toMatchObject({ updated: 1 });
+
+      expect((await page(resumeCursor)).results).toEqual([]);
       expect(await purge(afterRemoval)).toMatchObject({ purged: 1 });
     });
 

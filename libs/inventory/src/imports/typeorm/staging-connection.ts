@@ -147,12 +147,12 @@ export class StagingConnection {
     }
     if (created > 0) await client.query(writing.INSERT_NEW, [workspaceId, this.source, changeSetId]);
     if (checked > 0) {
-      await client.query(writing.TELL_COMPUTERS, [workspaceId, changeSetId]);
+      const told = await client.query<{ is_change: boolean }>(writing.TELL_COMPUTERS, [workspaceId, changeSetId]);
+      this.noteChange(told.rows.some(({ is_change }) => is_change));
       const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(writing.UPSERT_COMPUTERS, [
         workspaceId,
       ]);
       for (const { asset_id, was_there } of rows) if (was_there) updated.add(asset_id);
-      this.noteChange(rows.length > 0);
     }
     this.noteChange(created > 0);
     if (retagged > 0) await client.query(writing.UNTAG_CHANGED, [workspaceId]);

@@ -25,7 +25,9 @@ export const LOCK_COUNTERS = `SELECT FROM facet_count WHERE workspace_id = $1 OR
 const WITHOUT_CHECK_IN = MERGED_COLUMNS.filter((column) => column !== 'last_checked_at');
 /** Unchanged tags keep their current value: a key may have been deleted since, and must not return. */
 const BECOMES_NOW = { ...BECOMES, tags: `CASE WHEN m.retagged THEN ${BECOMES['tags']} ELSE asset.tags END` };
-const IS_CHANGE = `(m.checked OR ${changesOf(BECOMES_NOW, WITHOUT_CHECK_IN)})`;
+/** An asset that stays hidden or deleted keeps the change set of its removal, so that feeds tell that once. */
+const IS_SEEN = '(asset.visibility = 0 OR asset.visibility <> m.visibility)';
+const IS_CHANGE = `(${IS_SEEN} AND (m.checked OR ${changesOf(BECOMES_NOW, WITHOUT_CHECK_IN)}))`;
 export const UPDATED_AT = 'GREATEST(asset.updated_at, now())';
 /** $2 the change set. */
 export const UPDATE_CHANGED = `
@@ -55,16 +57,19 @@ export const INSERT_NEW = `
 
 /**
  * Tells the feed of existing computers whose posture changes, before it does: the trigger that keeps the former asset
- * reads the former agent version. $2 is the change set.
+ * reads the former agent version. An asset that the update before hid has the change set already. $2 is the change set.
  */
 export const TELL_COMPUTERS = `
-  UPDATE asset SET posture = ${postureOf('m')}, change_id = $2::bigint, updated_at = ${UPDATED_AT},
+  UPDATE asset SET posture = ${postureOf('m')},
+         change_id = CASE WHEN asset.visibility = 0 THEN $2::bigint ELSE asset.change_id END,
+         updated_at = CASE WHEN asset.visibility = 0 THEN ${UPDATED_AT} ELSE asset.updated_at END,
          version = CASE WHEN asset.change_id = $2::bigint THEN asset.version ELSE asset.version + 1 END
     FROM import_matched AS m
     LEFT JOIN LATERAL (SELECT * FROM computer WHERE workspace_id = $1 AND asset_id = m.asset_id LIMIT 1) AS c ON true
    WHERE m.checked AND asset.workspace_id = $1 AND asset.id = m.asset_id
      AND ROW(c.asset_id, ${computerOf('c')})
-         IS DISTINCT FROM ROW(m.asset_id, ${computerOf('m')})`;
+         IS DISTINCT FROM ROW(m.asset_id, ${computerOf('m')})
+  RETURNING asset.change_id = $2::bigint AS is_change`;
 
 /** Writes the posture of existing computers. The first one of a computer does not count as an update of the record. */
 export const UPSERT_COMPUTERS = `
