@@ -1,5 +1,6 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
+import { MAX_FEED_PAGE_BYTES } from '#libs/platform/changes';
 import type { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull, LessThan, MoreThan } from 'typeorm';
 import { ASSET_UPDATED } from '../domain/audit-event';
@@ -30,7 +31,6 @@ const IS_UPDATE = 'event.action IS NULL';
 /** Events that a page with several filters looks at, at most: one index finds them, and few may pass the others. */
 const MOST_EXAMINED = 1_000;
 
-const MAX_PAGE_BYTES = 2_000_000;
 /**
  * Events of the first statement, and the most of one. Each reads twice as many as the one before. The page ends with the
  * event that reaches its bytes, and drops the others of its statement.
@@ -71,7 +71,7 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     filter: EventFilter,
     start: FeedStart,
     size: number,
-    mostBytes = MAX_PAGE_BYTES,
+    mostBytes = MAX_FEED_PAGE_BYTES,
   ): Promise<ChangePage<HashedEvent>> {
     const { events, position, hasMore } = await this.database.inTenant({ workspaceId }, async (manager) => {
       // First: events that are published meanwhile are behind it.

@@ -23,6 +23,9 @@ import {
 import { originOf } from './ticket';
 import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';
 
+/** A page ends with the row that reaches this size in Postgres' text form, which is about as long as JSON. */
+export const MAX_FEED_PAGE_BYTES = 2_000_000;
+
 /** One of the feeds: its statement, and how to read its rows. */
 export interface Feed<Item> {
   readonly statement: FeedStatement;
@@ -115,7 +118,7 @@ export class ChangeFeed {
     const values = [scope.workspaceId, sequence, kind, id, String(size + 1), ...kinds.map(String)];
     values.push(from?.removalsAfter ?? LARGEST, from?.newest ?? '0');
     // The head, the page, and one row more.
-    const budget = new RowBudget(size + 2, MAX_PAGE_BYTES);
+    const budget = new RowBudget(size + 2, MAX_FEED_PAGE_BYTES);
     const bound = bind(statement, values, budget);
     const [[first, ...rows] = []] = await this.database.read(scope, [bound]);
     const columnsOf =
@@ -143,8 +146,6 @@ export class ChangeFeed {
   }
 }
 
-/** The page ends with the row that reaches this size in Postgres' text form, which is about as long as JSON. */
-const MAX_PAGE_BYTES = 2_000_000;
 const START = { sequence: '0', kind: '0', id: '0' };
 
 type FeedColumn = (typeof FEED_COLUMNS)[number];

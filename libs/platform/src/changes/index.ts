@@ -1,4 +1,4 @@
-export { ChangeFeed } from './change-feed';
+export { ChangeFeed, MAX_FEED_PAGE_BYTES } from './change-feed';
 export { changesSchema } from './changes-schema';
 export { type CountedDay, DayCounts, endOf, dayCountsOf } from './day-counts';
 export { FeedRestart } from './feed-restart';
