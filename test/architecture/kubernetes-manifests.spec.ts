@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import ts from 'typescript';
+import { isOperatorName } from '#libs/platform/config';
 import { MOST_BYTES, MOST_FILES } from '../../libs/console/src/system/upload-files.system';
 import { type Tree, at, readYaml } from './deployment-files';
 import { root } from './project-files';
@@ -12,7 +13,11 @@ const under = (folder: string): [string, Tree][] =>
     .flatMap(([path, documents]) => documents.map((document): [string, Tree] => [path, document]));
 const text = (tree: Tree, path: string): string => at(tree, path).map(String).join();
 
-const OIDC_SETTINGS = ['CONSOLE_OIDC_ISSUER', 'CONSOLE_OIDC_CLIENT_ID', 'CONSOLE_OIDC_SECRET_FILE'];
+/** Settings of one job of the operators alone, by its container. */
+const OWN_SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  admin: ['CONSOLE_OIDC_ISSUER', 'CONSOLE_OIDC_CLIENT_ID', 'CONSOLE_OIDC_SECRET_FILE'],
+  import: ['OPERATOR_NAME'],
+};
 
 /** Returns the differences between manifests and the types of Kubernetes, as the compiler reports them. */
 function faultsOf(manifests: readonly Tree[]): string[] {
@@ -70,9 +75,16 @@ describe('The operators’ jobs', () => {
         ...['compliance-database', 'compliance-keys', 'compliance-migration', 'compliance-redis'],
         'compliance-signing-keys',
       ]);
-      const issuer = at(pod, 'spec.containers.*.name')[0] === 'admin' ? OIDC_SETTINGS : [];
-      expect(at(pod, 'spec.containers.*.env.*.name')).toEqual(['MIGRATION_DATABASE_URL_FILE', ...issuer]);
+      const own = OWN_SETTINGS[text(pod, 'spec.containers.*.name')] ?? [];
+      expect(at(pod, 'spec.containers.*.env.*.name')).toEqual(['MIGRATION_DATABASE_URL_FILE', ...own]);
     }
+  });
+
+  it('name who imports each night', () => {
+    const named = pods
+      .flatMap((pod) => at(pod, 'spec.containers.*.env.*'))
+      .filter((one) => text(one, 'name') === 'OPERATOR_NAME');
+    expect(named.map((one) => isOperatorName(text(one, 'value')))).toEqual([true]);
   });
 
   it('keep archives of the audit on a volume that outlives the pod', () => {
