@@ -59,11 +59,12 @@ export class ImportsController {
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    const noFile: Refused['errors'] = file ? {} : { file: 'Choose a file.' };
+    const showAgain = ({ errors, typed }: Refused): void =>
+      this.showForm(response, { errors: { ...(!file && { file: 'Choose a file.' }), ...errors }, typed });
     const begin = async (): Promise<void> => {
       try {
         const options = await this.read(body);
-        if (!file) return this.showForm(response, { errors: noFile, typed: body });
+        if (!file) return showAgain({ errors: {}, typed: body });
         const { id } = this.uploads.begin(me, file, options);
         response.redirect(303, `/imports/uploads/${id}`);
       } catch (error) {
@@ -71,8 +72,6 @@ export class ImportsController {
         throw error;
       }
     };
-    const showAgain = ({ errors, typed }: Refused): void =>
-      this.showForm(response, { errors: { ...noFile, ...errors }, typed });
     await orShowAgain(body, begin, showAgain);
   }
 
