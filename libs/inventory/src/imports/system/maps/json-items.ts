@@ -225,8 +225,15 @@ class ItemWalk {
       this.next = null;
     } else {
       if (this.next === 0) this.tellMissing(null);
+      else if (this.next !== null) this.tellEnd(this.next);
       this.rest();
     }
+  }
+
+  /** The path ends in null or a scalar, as in the errors of GraphQL. */
+  private tellEnd(at: number): void {
+    const [there, name] = [this.path.slice(0, at).join('.'), this.path[at]];
+    this.items.push({ fault: `The document's ${there} has no member ${name}, which the map's items name.` });
   }
 
   /** Such a document is an item itself, or an error that the tool answered in place of a page, such as a rate limit. */

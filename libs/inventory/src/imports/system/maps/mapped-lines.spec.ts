@@ -144,6 +144,18 @@ describe('A path of items', () => {
     ]);
   });
 
+  it.each([
+    ['{"errors":[{"message":"rate limited"}],"data":null}', 'data', 'devices'],
+    ['{"data":{"devices":null},"errors":[]}', 'data.devices', 'nodes'],
+    ['{"data":[{"devices":{"nodes":[]}},"expired"]}', 'data', 'devices'],
+    ['{"data":{"devices":7}}', 'data.devices', 'nodes'],
+  ])('that ends on its way is a fault: %s', async (error, at, name) => {
+    const page = '{"data":{"devices":{"nodes":[{"id":"a"}]}}}';
+    const fault = `The document's ${at} has no member ${name}, which the map's items name.`;
+
+    expect(await idsOf(page + error + page, { items: 'data.devices.nodes' })).toEqual(['a', fault, 'a']);
+  });
+
   it('that a document has not makes it an item, which the map may leave out', async () => {
     const yaml = RECORD.replace('CUSTOM', `'kind = "pc" ? "CUSTOM" : null'`);
     const content =
