@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { ImportsService } from '#libs/inventory/operators';
-import { Database } from '#libs/platform/database';
+import { Database, dataSourceOptions, poolOf } from '#libs/platform/database';
+import { DataSource } from 'typeorm';
 import { ImportRunsTypeorm } from '../../libs/inventory/src/imports/typeorm/import-runs.typeorm';
 import type { InputLine } from '../../libs/inventory/src/imports/domain/import-files.port';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
@@ -76,5 +78,31 @@ describe('A recorded import', () => {
         ],
       },
     ]);
+  });
+
+  it.each([
+    ['an operator', 'migrationDatabaseUrl', 1],
+    ['a person, whose role owns no table', 'consoleDatabaseUrl', 0],
+  ] as const)('of %s makes statistics if it can', async (_, address, times) => {
+    const connection = { url: setting.database[address], poolSize: 2, patience: 'operator' } as const;
+    const dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    const warnings: unknown[] = [];
+    poolOf(dataSource).on('acquire', (client) => client.on('notice', ({ message }) => warnings.push(message)));
+    const store = new ImportStoreTypeorm(dataSource, anAuditRecorder());
+    const imports = new ImportsService(times === 1 ? store : store.asPerson(randomUUID()), new ImportFilesSystem());
+    const records = Array.from({ length: 2_000 }, (__, at) => ({ ...EMPLOYEE, externalId: `e-${at}`, email: null }));
+    const analyzed = async (): Promise<number> => {
+      const count = `SELECT analyze_count AS n FROM pg_stat_user_tables WHERE relname = 'asset'`;
+      return Number((await setting.database.admin.query<{ n: string }>(count)).rows[0]?.n);
+    };
+    const before = await analyzed();
+    const options = { source: 'test', dryRun: false, missing: 'keep', createTagKeys: null } as const;
+
+    const report = await imports.run(setting.here, { ...options, files: [setting.ndjson(...records)] });
+    await dataSource.destroy();
+
+    expect(report).toMatchObject({ created: 2_000, failed: 0 });
+    expect((await analyzed()) - before).toBe(times);
+    expect(warnings).toEqual([]);
   });
 });
