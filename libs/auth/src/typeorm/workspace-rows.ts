@@ -59,8 +59,10 @@ export class WorkspaceRows {
   async delete(kept: readonly string[], onProgress: (deleted: number) => void): Promise<void> {
     const found = await this.inTransaction((manager) => manager.query<Table[]>(TABLES));
     const tables = inOrderOfDeletion(found.filter(({ name }) => !kept.includes(name)));
-    // With statistics of before the rows came, Postgres would find the whole batch again for each row.
-    for (const { name } of tables) await this.inTransaction((manager) => manager.query(`ANALYZE ${name}`));
+    // With statistics of before the rows came, Postgres would find the whole batch again for each row. A migration or a
+    // vacuum that holds a table is not waited for.
+    for (const { name } of tables)
+      await this.inTransaction((manager) => manager.query(`ANALYZE (SKIP_LOCKED) ${name}`));
     let deleted = 0;
     // Triggers and late writers may add rows to tables that were empty already.
     for (let before = -1; before !== deleted;) {

@@ -46,31 +46,27 @@ export class RemovedAssets {
    * `410 cursor_expired`. Employees who still own something stay. `onProgress` may throw to stop between batches.
    */
   async purge(workspaceId: WorkspaceId, before: Date, onProgress: (purged: number) => void): Promise<number> {
-    // With statistics of before the assets came, Postgres would look for what each owns among all assets.
-    await this.database.inTenant({ workspaceId }, (manager) => manager.query('ANALYZE asset'));
     let purged = 0;
     for (let place = START; ;) {
-      const from = place;
-      const batch = await this.database.inTenant({ workspaceId }, (manager) =>
-        purgeBatch(manager, workspaceId, before, from),
+      const { sequence, sub_key, id } = place;
+      const found = await this.database.inTenant({ workspaceId }, (manager) =>
+        manager.query<Place[]>(FIND, [workspaceId, before, sequence, sub_key, id]),
       );
-      if (batch.last === null) return purged;
-      place = batch.last;
-      purged += batch.purged;
+      const last = found.at(-1);
+      if (!last) return purged;
+      // With statistics of before the assets came, Postgres would look for what each owns among all assets. A migration or
+      // a vacuum that holds the table is not waited for.
+      if (place === START)
+        await this.database.inTenant({ workspaceId }, (manager) => manager.query('ANALYZE (SKIP_LOCKED) asset'));
+      purged += await this.database.inTenant({ workspaceId }, (manager) => purgeBatch(manager, workspaceId, found));
+      place = last;
       onProgress(purged);
     }
   }
 }
 
-async function purgeBatch(
-  manager: EntityManager,
-  workspaceId: WorkspaceId,
-  before: Date,
-  { sequence, sub_key, id }: Place,
-): Promise<{ readonly last: Place | null; readonly purged: number }> {
-  const found = await manager.query<Place[]>(FIND, [workspaceId, before, sequence, sub_key, id]);
-  const last = found.at(-1) ?? null;
-  if (last === null) return { last, purged: 0 };
+/** Returns how many of those that were found are deleted. Some have changed since. */
+async function purgeBatch(manager: EntityManager, workspaceId: WorkspaceId, found: readonly Place[]): Promise<number> {
   const candidates = [found.map((place) => place.id), [...new Set(found.map((place) => place.change_id))]];
   const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, ...candidates]);
   const purged = new Set(locked.map((row) => row.id));
@@ -86,5 +82,5 @@ async function purgeBatch(
       [workspaceId, newest.sequence],
     );
   }
-  return { last, purged: purged.size };
+  return purged.size;
 }

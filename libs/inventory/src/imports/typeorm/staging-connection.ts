@@ -160,8 +160,9 @@ export class StagingConnection {
     return updated.size;
   }
 
+  /** Does without a table that a migration or a vacuum holds. */
   async analyze(): Promise<void> {
-    await this.client.query('ANALYZE asset, asset_tag, computer, facet_count');
+    await this.client.query('ANALYZE (SKIP_LOCKED) asset, asset_tag, computer, facet_count');
   }
 
   /** Runs a statement that returns one row. */
