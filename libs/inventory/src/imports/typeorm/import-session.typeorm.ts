@@ -55,6 +55,8 @@ export class ImportSessionTypeorm extends ImportSession {
     { visible, isNew }: SourceBefore,
     /** Null for a dry run. */
     private readonly run: RunRecord | null,
+    /** False for a role that Postgres would refuse to make statistics. */
+    private readonly ownsTables: boolean,
   ) {
     super();
     this.first = this.latest = connections.first;
@@ -155,7 +157,7 @@ export class ImportSessionTypeorm extends ImportSession {
   async close(failure: RunFailure | null): Promise<void> {
     const completed = failure === null;
     // After a completed import the loss of a connection does not matter.
-    if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM)
+    if (completed && this.ownsTables && !this.settings.dryRun && this.written >= ANALYZE_FROM)
       await this.first.analyze().catch(() => undefined);
     await this.connections.close(completed, async () => {
       if (failure !== null) await this.run?.end(failure.outcome, failure.result);

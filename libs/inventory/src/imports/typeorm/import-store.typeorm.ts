@@ -68,7 +68,8 @@ export class ImportStoreTypeorm extends ImportStore {
         (on) => new StagingConnection(on, workspaceId, source, dryRun, this.audit.who),
       );
       const rekeyed = new RekeyedComputers(connections.first, audit, settings.strict);
-      return new ImportSessionTypeorm(connections, settings, tagKeys, rekeyed, sources[0] as SourceBefore, run);
+      const before = sources[0] as SourceBefore;
+      return new ImportSessionTypeorm(connections, settings, tagKeys, rekeyed, before, run, !this.ofPerson);
     } catch (error) {
       // The session ends some time after the connection, and the next attempt needs the lock of the source.
       if (error instanceof ImportAlreadyRunning)
