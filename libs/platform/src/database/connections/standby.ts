@@ -1,7 +1,7 @@
 import { ConnectionPool, type PoolUse } from './connection-pool';
 import { standbyPool } from './data-source';
 import { connectionTimedOut, databaseIsAway } from './database-fault';
-import type { BoundStatement, TextRow } from '../pipelined-statements';
+import { type BoundStatement, type TextRow, bind, prepared } from '../pipelined-statements';
 
 /** A standby that lags further is not used. */
 export const MAX_LAG_MS = 5_000;
@@ -12,14 +12,16 @@ const REST_MS = 5_000;
 /** The same holds for one that failed so many reads in a row. One read may fail by its own fault. */
 const MOST_FAILURES = 5;
 
-const STATE: BoundStatement = {
-  name: 'standby_state',
-  text: `
+const STATE = bind(
+  prepared(
+    'standby_state',
+    `
     SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text,
            system_identifier || '/' || lpad(upper(to_hex(timeline_id)), 8, '0')
       FROM pg_control_system(), pg_control_checkpoint()`,
-  values: [],
-};
+  ),
+  [],
+);
 
 /** The end of the primary's write-ahead log at one moment. */
 export interface PrimaryState {

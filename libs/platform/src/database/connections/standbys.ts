@@ -2,19 +2,21 @@ import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { RepeatedWork } from '../../background/repeated-work';
 import { ConnectionPool } from './connection-pool';
-import type { BoundStatement } from '../pipelined-statements';
+import { bind, prepared } from '../pipelined-statements';
 import { MAX_LAG_MS, type PrimaryState, Standby, type StandbyEvent, type StandbyUse } from './standby';
 
 const PAUSE_MS = 1_000;
 
-const PRIMARY_STATE: BoundStatement = {
-  name: 'primary_state',
-  text: `
+const PRIMARY_STATE = bind(
+  prepared(
+    'primary_state',
+    `
     SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text,
            system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
       FROM pg_control_system()`,
-  values: [],
-};
+  ),
+  [],
+);
 
 /**
  * The standbys of the primary. About once a second each instance notes the end of the primary's write-ahead log and compares
