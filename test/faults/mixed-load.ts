@@ -5,7 +5,7 @@ import { ClientApplication, NO_LIMITS, type Outcome, counted } from './client-ap
 import { type FaultSetting } from './fault-setting';
 import { type Attempt, type Operation } from './operation-log';
 import { type PersistentClient } from './persistent-client';
-import { tell } from './sizes';
+import { RESPONSE_MS, tell } from './sizes';
 
 export const REQUEST_KINDS = ['list', 'get', 'write', 'token'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
@@ -17,8 +17,6 @@ export interface Heard extends Pick<Outcome, 'word' | 'status' | 'retryAfterSeco
   readonly phase: string | null;
 }
 
-/** No wait for a dependency exceeds five seconds (reliability). The rest is for a busy machine. */
-const RESPONSE_MS = 5_000 + 1_000;
 const PAUSE_MS = 15;
 const ASSETS = 10;
 

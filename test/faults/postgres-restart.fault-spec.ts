@@ -4,15 +4,13 @@ import { type TemporaryPostgres, startTemporaryPostgres } from '../support/tempo
 import { tally } from './response-faults';
 import { FaultSetting } from './fault-setting';
 import { type Operation } from './operation-log';
-import { MINUTE, sized, tell } from './sizes';
+import { MINUTE, RESPONSE_MS, sized, tell } from './sizes';
 
 const CRASHES = sized({ short: 1, long: 20 });
 const UP_MS = 1_200;
 const DOWN_MS = 600;
 const SENDERS = 8;
 const ASSETS = 20;
-/** The promised limit while a dependency is away, and a margin for a busy machine. */
-const RESPONSE_MS = 5_000 + 1_000;
 
 /** As in production: acknowledged commits are on disk. */
 const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };

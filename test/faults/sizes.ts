@@ -7,6 +7,9 @@ export function sized(sizes: { readonly short: number; readonly long: number }):
 
 export const MINUTE = 60_000;
 
+/** No wait for a dependency exceeds five seconds (reliability). The rest is for a busy machine. */
+export const RESPONSE_MS = 5_000 + 1_000;
+
 /** Prints what a test has done, in the long form only. */
 export function tell(what: string, figures: Readonly<Record<string, number | string>>): void {
   if (!IS_LONG) return;
