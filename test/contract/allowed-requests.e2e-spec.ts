@@ -5,7 +5,7 @@ import { type TestApp, startApp } from '../support/start-app';
 import { AllowedRequests, type KnownValues } from './allowed-requests';
 import { type Parameter, type Schema, operationsOf, readContract, resolve } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
-import { arrangeEveryResource } from './every-resource';
+import { arrangeEveryResource, cursorsOf } from './every-resource';
 import { importOddInventory } from './odd-inventory';
 
 const IS_LONG = process.env['CONTRACT_SIZES'] === 'long';
@@ -74,10 +74,9 @@ describe('A request that the contract allows', () => {
     for (const { path, operation } of operationsOf(contract)) {
       const id = ids[path.replace(/\/\{id\}.*/, '')];
       if (id && path.includes('/{id}')) known[`${operation.operationId}.id`] = often(id);
-      if (!operation.operationId?.startsWith('list') || operation.operationId.endsWith('Changes')) continue;
-      const { endCursor } = (await client.page(path.replace('{id}', id ?? ''), { pageSize: '1' })).pageInfo;
-      known[`${operation.operationId}.pageCursor`] = often(endCursor as string);
     }
+    for (const [list, cursor] of Object.entries(await cursorsOf(contract, client, ids)))
+      if (!list.endsWith('Changes')) known[`${list}.pageCursor`] = often(cursor);
     return known;
   }
 

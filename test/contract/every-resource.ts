@@ -1,5 +1,7 @@
+import type { ApiClient } from '../support/api-client';
 import { Sealing } from '../support/sealing';
 import type { TestApp } from '../support/start-app';
+import { type Contract, operationsOf } from './contract-document';
 
 /** A completed import of a source that is watched. */
 const AN_IMPORT = `
@@ -42,4 +44,20 @@ export async function arrangeEveryResource(app: TestApp, workspace: string): Pro
     '/v1/inventory/assets/{id}': { description: 'Reviewed' },
   };
   return { employee: employee.id, ids, bodies };
+}
+
+/** Returns a cursor of each list, by its operation. `ids` are those of every resource. */
+export async function cursorsOf(
+  contract: Contract,
+  client: ApiClient,
+  ids: EveryResource['ids'],
+): Promise<Readonly<Record<string, string>>> {
+  const cursors: Record<string, string> = {};
+  for (const { path, operation } of operationsOf(contract)) {
+    if (!operation.operationId?.startsWith('list')) continue;
+    const id = ids[path.replace(/\/\{id\}.*/, '')] ?? '';
+    const { endCursor } = (await client.page(path.replace('{id}', id), { pageSize: '1' })).pageInfo;
+    cursors[operation.operationId] = endCursor as string;
+  }
+  return cursors;
 }
