@@ -90,6 +90,7 @@ describe('The cost of a request', () => {
     ['a page of changes', '/v1/inventory/changes', READ],
     ['a page of tag keys', '/v1/inventory/tag-keys', READ],
     ['its own application', '/v1/me', { roundTrips: 1, statements: 2, commands: 2 }],
+    ['a page of audit events', '/v1/audit-events', READ],
     ['a checkpoint', '/v1/audit-events/checkpoint', READ],
     ['the keys of tokens', '/.well-known/jwks.json', { roundTrips: 0, statements: 0, commands: 0 }],
     ['a sign of life', '/v1/health', { roundTrips: 0, statements: 0, commands: 0 }],

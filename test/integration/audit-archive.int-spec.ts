@@ -7,6 +7,7 @@ import { AuditCheckpointBroken } from '../../libs/audit/src/domain/audit-seal';
 import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
+import { PipelinedStatements } from '../../libs/platform/src/database/pipelined-statements';
 import { AuditSetting } from '../support/audit-setting';
 
 const ALL = new Date('2999-01-01');
@@ -131,18 +132,16 @@ describe('An archive of audit events', () => {
 
   it('leaves no gap in a page from the beginning that is read meanwhile', async () => {
     await seals(200, 100, 1);
-    const published = new PublishedEventsTypeorm(setting.api, treeHashes);
-    const portions = published as unknown as { next: (...values: unknown[]) => Promise<unknown> };
-    const next = portions.next.bind(published);
-    jest.spyOn(portions, 'next').mockImplementationOnce(async (...values) => {
-      const portion = await next(...values);
-      await archive();
-      return portion;
+    const published = new PublishedEventsTypeorm(await setting.anotherInstance(), treeHashes);
+    const betweenPortions = jest.spyOn(PipelinedStatements.prototype, 'handlePortalSuspended');
+    betweenPortions.mockImplementationOnce(function (this: PipelinedStatements, connection) {
+      void archive().then(() => this.handlePortalSuspended(connection));
     });
 
     const { changes } = await published.read(workspace, {}, { kind: 'beginning' }, 1_000);
 
-    expect(changes.map(({ sequence }) => sequence)).toEqual([301]);
+    expect(changes.map(({ sequence }) => sequence)).toEqual(from(1, 301));
+    expect(await kept()).toEqual([301]);
   });
 
   it('ends no cursor that waits for a later time, until events from that time on are archived', async () => {

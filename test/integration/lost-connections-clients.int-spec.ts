@@ -23,7 +23,7 @@ describe('While connections to Postgres are lost, a client', () => {
   });
 
   const statuses = async (): Promise<number[]> => {
-    const paths = [asset, '/v1/inventory/assets', '/v1/computers', asset];
+    const paths = [asset, '/v1/inventory/assets', '/v1/computers', '/v1/audit-events'];
     return (await Promise.all(paths.map((path) => client.get(path)))).map(({ status }) => status);
   };
 
@@ -63,6 +63,20 @@ describe('While connections to Postgres are lost, a client', () => {
     }
   });
 
+  it('gets a response to a read of audit events within five seconds, however often Postgres is asked', async () => {
+    expect((await client.get('/v1/audit-events')).status).toBe(200);
+    // Reading the grant takes 1.4 s.
+    setting.proxy.slowDown(700);
+    try {
+      const since = performance.now();
+      const { status } = await client.get('/v1/audit-events');
+      expect([200, 503]).toContain(status);
+      expect(performance.now() - since).toBeLessThan(5_000);
+    } finally {
+      setting.proxy.slowDown(0);
+    }
+  });
+
   it('gets a response to a write within five seconds although its grant took two of them', async () => {
     expect((await client.get(asset)).status).toBe(200);
     setting.proxy.slowDown(1_100);
@@ -87,6 +101,13 @@ describe('After connections to Postgres were lost, a client', () => {
   afterAll(async () => {
     await app.stop();
     await setting.close();
+  });
+
+  it.each(['/v1/inventory/assets', '/v1/inventory/changes', '/v1/audit-events'])('reads %s', async (path) => {
+    const client = await app.arrange.aClient(await app.arrange.aWorkspace());
+    expect((await client.get(path)).status).toBe(200);
+    setting.proxy.forget();
+    expect((await client.get(path)).status).toBe(200);
   });
 
   it('writes, and gets the response again when it repeats a write', async () => {

@@ -7,6 +7,11 @@ export interface HashedEvent extends PublishedEvent {
   readonly leafHash: string;
 }
 
+export interface EventPage extends ChangePage<HashedEvent> {
+  /** The time of the oldest event that is not published yet. */
+  readonly oldestWaiting: Date | null;
+}
+
 /** The published events of a workspace. */
 export abstract class PublishedEvents {
   /**
@@ -21,8 +26,5 @@ export abstract class PublishedEvents {
     start: FeedStart,
     size: number,
     mostBytes?: number,
-  ): Promise<ChangePage<HashedEvent>>;
-
-  /** Returns the time of the oldest event that is not published yet, or null. */
-  abstract oldestWaiting(workspaceId: WorkspaceId): Promise<Date | null>;
+  ): Promise<EventPage>;
 }

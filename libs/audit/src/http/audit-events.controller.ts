@@ -75,8 +75,8 @@ export class AuditEventsController {
     }
     const { workspaceId } = caller;
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
-    const oldestWaiting = await this.published.oldestWaiting(workspaceId);
     const page = await this.published.read(workspaceId, filters, start, size);
+    const { oldestWaiting } = page;
     return {
       results: [...page.changes],
       ...this.paging.envelope(response, workspaceId, RESOURCE, page, texts),

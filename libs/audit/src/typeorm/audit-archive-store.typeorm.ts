@@ -10,14 +10,12 @@ import {
 } from '../domain/audit-archive-store.port';
 import type { AuditCheckpoint } from '../domain/audit-checkpoint';
 import {
-  type AuditEventColumns,
   CHECKPOINT_COLUMNS,
   type CheckpointColumns,
-  EVENT_COLUMNS,
-  milliseconds,
+  SELECT_SEALED,
+  type SealedEventColumns,
   toCheckpoint,
-  toIsoTime,
-  toRecordedEvent,
+  toSealedEvent,
 } from './audit-columns';
 import { AuditCheckpointRow } from './audit-checkpoint.row';
 import { AuditEventRow } from './audit-event.row';
@@ -31,18 +29,10 @@ const END = `
           AND size < (SELECT max(size) FROM audit_checkpoint AS newest WHERE newest.workspace_id = kept.workspace_id))
    ORDER BY size DESC LIMIT 1`;
 
-const EVENTS = `
-  SELECT ${EVENT_COLUMNS}, ${milliseconds('kept.recorded_at')} AS recorded_at
-    FROM audit_event AS event CROSS JOIN LATERAL (
-           SELECT recorded_at FROM audit_checkpoint AS covering
-            WHERE covering.workspace_id = event.workspace_id AND covering.size >= event.sequence
-            ORDER BY covering.size LIMIT 1) AS kept
-   WHERE workspace_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`;
+const EVENTS = `${SELECT_SEALED} AND sequence > $2 ORDER BY sequence LIMIT $3`;
 
 /** Nothing writes to these tables any more. */
 const OF_RELEASE_1_0_0 = ['audit_seal', 'audit_head'];
-
-type SealedEventColumns = AuditEventColumns & { readonly recorded_at: string };
 
 /** Works as the owner: the API's role may remove nothing. */
 export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
@@ -61,11 +51,7 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
   async events(workspaceId: WorkspaceId, after: number, limit: number): Promise<SealedEvent[]> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const rows = await manager.query<SealedEventColumns[]>(EVENTS, [workspaceId, after, limit]);
-      return rows.map((row) => ({
-        ...toRecordedEvent(row),
-        sequence: Number(row.sequence),
-        recordedAt: toIsoTime(row.recorded_at),
-      }));
+      return rows.map(toSealedEvent);
     });
   }
 

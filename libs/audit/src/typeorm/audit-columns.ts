@@ -1,16 +1,26 @@
 import { workspaceId } from '#libs/kernel';
+import type { SealedEvent } from '../domain/audit-archive-store.port';
 import type { AuditCheckpoint } from '../domain/audit-checkpoint';
 import { ASSET_UPDATED, type EventKind, type RecordedEvent } from '../domain/audit-event';
 import type { AuditCheckpointRow } from './audit-checkpoint.row';
 import type { AuditEventRow } from './audit-event.row';
 
 /** Milliseconds with all digits, so that a change by one microsecond is visible. */
-export const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
+const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
 
 export const EVENT_COLUMNS = `
   workspace_id, id, ${milliseconds('occurred_at')} AS occurred_at, action, actor_type, actor_name, target_type, target_id,
   asset_id, application_id, client_id, request_id, key_hash, changes, anchor_sequence, encode(anchor_link, 'hex') AS anchor_link,
   encode(mac, 'hex') AS mac, sequence`;
+
+/** Sealed events of workspace $1, each with the time of the checkpoint that covers it first. More conditions follow. */
+export const SELECT_SEALED = `
+  SELECT ${EVENT_COLUMNS}, ${milliseconds('kept.recorded_at')} AS recorded_at
+    FROM audit_event AS event CROSS JOIN LATERAL (
+           SELECT recorded_at FROM audit_checkpoint AS covering
+            WHERE covering.workspace_id = event.workspace_id AND covering.size >= event.sequence
+            ORDER BY covering.size LIMIT 1) AS kept
+   WHERE workspace_id = $1`;
 
 export const CHECKPOINT_COLUMNS = `
   workspace_id, size, ${milliseconds('recorded_at')} AS recorded_at, last_event, is_floor::int::text AS is_floor,
@@ -28,6 +38,8 @@ export interface CheckpointColumns extends Omit<Selected<AuditCheckpointRow>, 'i
   /** Separated by spaces. */
   readonly roots: string | null;
 }
+
+export type SealedEventColumns = AuditEventColumns & { readonly recorded_at: string };
 
 /** Columns that an update of an asset leaves NULL. */
 type KindColumns = Pick<AuditEventColumns, 'action' | 'actor_type' | 'target_type' | 'target_id'>;
@@ -63,8 +75,14 @@ export function toRecordedEvent(row: AuditEventColumns): RecordedEvent {
   };
 }
 
+export const toSealedEvent = (row: SealedEventColumns): SealedEvent => ({
+  ...toRecordedEvent(row),
+  sequence: Number(row.sequence),
+  recordedAt: toIsoTime(row.recorded_at),
+});
+
 /** Any of these columns makes a kind, so that no MAC of an update fits a row with one of them. */
-export function kindOfRow({ action, actor_type, target_type, target_id }: KindColumns): EventKind | null {
+function kindOfRow({ action, actor_type, target_type, target_id }: KindColumns): EventKind | null {
   if (action === null && actor_type === null && target_type === null && target_id === null) return null;
   // People update assets, too.
   return {
@@ -76,13 +94,11 @@ export function kindOfRow({ action, actor_type, target_type, target_id }: KindCo
 }
 
 /** Empty text is no name. NULL stands in events from before the column, which have no such member. */
-export const actorNameOf = ({
-  actor_name: name,
-}: Pick<AuditEventColumns, 'actor_name'>): Pick<RecordedEvent, 'actorName'> =>
+const actorNameOf = ({ actor_name: name }: Pick<AuditEventColumns, 'actor_name'>): Pick<RecordedEvent, 'actorName'> =>
   name === null ? {} : { actorName: name === '' ? null : name };
 
 /** A time that no instance wrote is shown as Postgres stores it. */
-export function toIsoTime(text: string): string {
+function toIsoTime(text: string): string {
   const time = new Date(/^-?\d+$/.test(text) ? Number(text) : NaN);
   return Number.isNaN(time.getTime()) ? text : time.toISOString();
 }

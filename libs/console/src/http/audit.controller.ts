@@ -58,7 +58,7 @@ export class AuditController {
     const since = new Date(end - DAYS * DAY_MS);
     const from = start.kind === 'beginning' ? ({ kind: 'since', since } as const) : start;
     const pageSize = query.pageSize === undefined ? PAGE_SIZE : size;
-    const [page, checkpoint, waiting] = await Promise.all([
+    const [page, checkpoint] = await Promise.all([
       this.published.read(workspaceId, filters, from, pageSize).catch((error: unknown) => {
         // Archived meanwhile. The page begins after them, unless somebody asked for a time.
         const isArchived = error instanceof DomainError && error.code === 'cursor_expired';
@@ -66,7 +66,6 @@ export class AuditController {
         return this.published.read(workspaceId, filters, start, pageSize);
       }),
       this.checkpoints.newest(workspaceId),
-      this.published.oldestWaiting(workspaceId),
     ]);
     const envelope = this.paging.envelope(response, workspaceId, RESOURCE, page, texts);
     const assets = page.changes.flatMap(({ target, changes }) => [
@@ -75,7 +74,7 @@ export class AuditController {
     ]);
     const nameOf = await this.names.of(workspaceId, assets);
     return {
-      ...{ checkpoint, waiting, since: from.kind === 'since' ? from.since : null },
+      ...{ checkpoint, waiting: page.oldestWaiting, since: from.kind === 'since' ? from.since : null },
       download: downloadAddress(request, texts),
       next: nextPage(request, page.hasMore ? envelope.resumeCursor : null),
       // The newest first: whoever looks wants to know what happened lately.

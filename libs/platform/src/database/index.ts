@@ -3,7 +3,7 @@ export { dataSourceOptions, missingSessionSettings, poolOf } from './connections
 export { Database, READ_PATIENCE_MS, type TenantScope } from './database';
 export { DatabaseProbe } from './database-probe';
 export { DatabaseModule } from './database.module';
-export { type BoundStatement, type TextRow, bind, prepared } from './pipelined-statements';
+export { type BoundStatement, RowBudget, type TextRow, bind, prepared } from './pipelined-statements';
 export { buildIndexConcurrently } from './schema/concurrent-index';
 export { migrate } from './schema/migrate';
 export { BYPASSES_OR_IS_OWNER, IS_TOO_POWERFUL, assertRuntimeRole } from './schema/runtime-role';

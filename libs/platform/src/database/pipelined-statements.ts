@@ -16,6 +16,9 @@ export const prepared = (label: string, text: string): Statement => ({
   text,
 });
 
+/** More rows of a statement with a budget come in portions of this size. Postgres reads none beyond the last portion. */
+const PORTION = 128;
+
 /** Bounds the rows of one statement by their bytes. A statement has one of its own for each read. */
 export class RowBudget {
   /** Whether rows are missing behind those that were kept. */
@@ -25,12 +28,13 @@ export class RowBudget {
 
   /**
    * `rows`: the most that the statement returns. `mostBytes`: rows are dropped once so many bytes came. `fewest`: so many rows
-   * are kept, whatever their size.
+   * are kept, whatever their size. `firstPortion`: so many rows come first, where few may use up the bytes.
    */
   constructor(
     readonly rows: number,
     private readonly mostBytes: number,
     private readonly fewest = 1,
+    readonly firstPortion = PORTION,
   ) {}
 
   /** A read that lost its connection begins again. */
@@ -95,9 +99,8 @@ export function sendUnprepared(pool: Pool): void {
 
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
-/** More rows of a statement with a budget come in portions of this size. Postgres reads none beyond the last portion. */
-const PORTION = 128;
-const NEXT_PORTION = Buffer.concat([serialize.execute({ rows: PORTION }), serialize.flush()]);
+const portionOf = (rows: number): Buffer => Buffer.concat([serialize.execute({ rows }), serialize.flush()]);
+const NEXT_PORTION = portionOf(PORTION);
 const ALL_ROWS = Buffer.concat([EXECUTE, SYNC]);
 
 /** Describes the call by statement names. Texts and values stay inside the process. */
@@ -175,10 +178,13 @@ export class PipelinedStatements implements Submittable {
       messages.push(serialize.bind({ statement: statement.name, values: [...statement.values] }));
       if (statement !== last) messages.push(EXECUTE);
     }
-    last?.budget?.begin();
-    this.hasSync = !last?.budget || last.budget.rows <= PORTION;
+    const budget = last?.budget;
+    budget?.begin();
+    this.hasSync = !budget || budget.rows <= budget.firstPortion;
     // One write for the whole batch: a system call costs more than most statements.
-    wire.stream.write(Buffer.concat([...messages, this.hasSync ? ALL_ROWS : NEXT_PORTION]));
+    wire.stream.write(
+      Buffer.concat([...messages, budget && !this.hasSync ? portionOf(budget.firstPortion) : ALL_ROWS]),
+    );
     return undefined;
   }
 
