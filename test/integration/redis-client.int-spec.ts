@@ -9,6 +9,7 @@ import { withRedis } from '../support/redis-connection';
 import { RedisNode } from '../support/redis-node';
 import { RedisPath } from '../support/redis-path';
 import { TcpProxy } from '../support/tcp-proxy';
+import { until } from '../support/until';
 
 const url = () => new URL(redisOfTheRun());
 const through = (port: number): string => Object.assign(url(), { port: String(port) }).href;
@@ -24,18 +25,9 @@ describe('The Redis client', () => {
     await redis.onModuleInit();
     return redis;
   };
-  const isUsedAgain = async (redis: RedisClient): Promise<void> => {
-    for (const deadline = Date.now() + 60_000; !(await redis.ping());) {
-      if (Date.now() > deadline) throw new Error('Redis is not used again');
-      await delay(50);
-    }
-  };
+  const isUsedAgain = (redis: RedisClient): Promise<void> => until(() => redis.ping());
   /** Sends nothing. */
-  const isBack = async (redis: RedisClient): Promise<void> => {
-    for (const deadline = Date.now() + 60_000; redis.state !== 'ok'; await delay(50)) {
-      if (Date.now() > deadline) throw new Error('Redis does not come back');
-    }
-  };
+  const isBack = (redis: RedisClient): Promise<void> => until(() => redis.state === 'ok');
   beforeEach(() => {
     said.length = 0;
     const say = (message: unknown): void => void said.push(Object.values(message as object).join(': '));
@@ -140,7 +132,7 @@ describe('The Redis client', () => {
         await fifty();
         expect(performance.now() - since).toBeLessThan(2_000);
         // Lasts two probes. Commands do not wait for them, not even for the next turn of the event loop.
-        for (const until = performance.now() + 2_500; performance.now() < until; await delay(10)) {
+        for (const end = performance.now() + 2_500; performance.now() < end; await delay(10)) {
           const nextTurn = new Promise((resolve) => setImmediate(() => resolve('waited')));
           expect(await Promise.race([fifty(), nextTurn])).toBeUndefined();
         }
@@ -200,7 +192,7 @@ describe('The Redis client', () => {
       const response = redis.attempt((client) => client.set(aKey(), 'v', 'PX', 1_000, 'NX'));
       // The command is sent at once, and the reply arrives meanwhile.
       await new Promise((resolve) => setImmediate(resolve));
-      for (const until = performance.now() + 120; performance.now() < until;);
+      for (const end = performance.now() + 120; performance.now() < end;);
       expect(await response).toBe('OK');
     }
     expect([redis.state, said]).toEqual(['ok', []]);

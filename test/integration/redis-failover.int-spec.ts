@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { clientKey } from '#libs/platform/throttling';
 import { type ClusterNode, RedisCluster, isOn } from '../support/redis-cluster';
 import { RedisNode } from '../support/redis-node';
@@ -6,6 +5,7 @@ import { type ArrangedClient, BURST, InstancesOnRedis } from '../support/instanc
 import { RedisSentinels } from '../support/redis-sentinels';
 import { type TestApp, startApp } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
+import { until } from '../support/until';
 
 const PASSWORD = 'p@ss/w:rd%1?#,';
 /** One instance uses the whole bucket and leaves nothing for the other. */
@@ -40,17 +40,13 @@ describe('Two instances of the API', () => {
   afterEach(() => instances.stop());
 
   const timesSaid = (pattern: RegExp): number => instances.said.filter((line) => pattern.test(line)).length;
-  const until = async (isSo: () => boolean): Promise<void> => {
-    for (const deadline = Date.now() + 60_000; !isSo(); await delay(50)) {
-      if (Date.now() > deadline) throw new Error(`Said only: ${instances.said.join(' ')}`);
-    }
-  };
-  const bothBack = (): Promise<void> => until(() => timesSaid(BACK) === timesSaid(AWAY));
+  const saidOnly = (): string => `Said only: ${instances.said.join(' ')}`;
+  const bothBack = (): Promise<void> => until(() => timesSaid(BACK) === timesSaid(AWAY), saidOnly);
   /** Takes Redis away from both. One that a late reply took it from already says nothing. */
   const lost = async (lose: () => unknown): Promise<void> => {
     const before = timesSaid(AWAY);
     await lose();
-    await until(() => timesSaid(AWAY) >= before + 2 || timesSaid(AWAY) === timesSaid(BACK) + 2);
+    await until(() => timesSaid(AWAY) >= before + 2 || timesSaid(AWAY) === timesSaid(BACK) + 2, saidOnly);
   };
   /** Each instance logs the start and the end of each outage once. A busy machine may add one by a late reply. */
   const saidOnceEach = async (outages: number): Promise<void> => {

@@ -6,6 +6,7 @@ import { type ClusterNode, RedisCluster, isOn, slotOf } from '../support/redis-c
 import { RedisNode } from '../support/redis-node';
 import { RedisPath } from '../support/redis-path';
 import { RedisSentinels } from '../support/redis-sentinels';
+import { until } from '../support/until';
 
 /** Contains every special character of URLs. */
 const PASSWORD = 'p@ss/w:rd%1?#,';
@@ -16,22 +17,15 @@ const COUNT = new RedisScript(`return redis.call('INCR', KEYS[1])`);
 const count = (key: string) => (redis: RedisCommands) => COUNT.run(redis, [key], []);
 /** The count, once a reply comes in time: on a busy machine a single one may take longer than 50 ms. */
 async function counted(redis: RedisClient, key: string): Promise<unknown> {
-  for (const deadline = Date.now() + 60_000; ; await delay(50)) {
-    const result = await redis.attempt(count(key));
-    if (result !== undefined || Date.now() > deadline) return result;
-  }
+  let result: unknown;
+  await until(async () => (result = await redis.attempt(count(key))) !== undefined);
+  return result;
 }
 
 async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Result; took: number }> {
   const since = performance.now();
   const result = await work();
   return { result, took: performance.now() - since };
-}
-
-async function until(is: () => boolean, milliseconds = 60_000): Promise<void> {
-  for (const deadline = Date.now() + milliseconds; !is(); await delay(10)) {
-    if (Date.now() > deadline) throw new Error('It never came so far');
-  }
 }
 
 describe('Redis', () => {
