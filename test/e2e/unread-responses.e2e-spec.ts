@@ -41,10 +41,13 @@ describe('Responses that an application does not read', () => {
     const [same, other] = [app.client(token), await app.arrange.aClient(workspace)];
     for (let page = 0; page < MOST_PAGES; page += 1) await leaveUnread(token);
 
-    const refused = await same.get(LIST);
-    expect(refused).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
-    expect(refused.headers.get('Retry-After')).toBe('1');
-    expect(refused.headers.get('Link')).toBeNull();
+    const { results } = (await other.get(LIST)).body as { results: { id: string }[] };
+    for (const path of [LIST, `/v1/inventory/assets/${results[0]?.id}`]) {
+      const refused = await same.get(path);
+      expect(refused).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+      expect(refused.headers.get('Retry-After')).toBe('1');
+      for (const name of ['Link', 'ETag']) expect(refused.headers.get(name)).toBeNull();
+    }
     expect((await same.get('/v1/inventory/categories')).status).toBe(200);
     expect((await other.get(LIST)).status).toBe(200);
 

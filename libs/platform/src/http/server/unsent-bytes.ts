@@ -36,7 +36,7 @@ export class UnsentBytes {
     if (!context.caller || method !== 'GET' || bytes < LEAST_BYTES || response.closed) return false;
     const { clientId } = context.caller;
     if (this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
-      for (const header of ['Content-Encoding', 'Link']) response.removeHeader(header);
+      for (const header of ['Content-Encoding', 'ETag', 'Link']) response.removeHeader(header);
       throw new DomainError('service_unavailable', 'Earlier responses wait to be read. Send fewer requests at a time.');
     }
     this.add(clientId, bytes);
