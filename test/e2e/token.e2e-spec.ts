@@ -131,9 +131,11 @@ describe('POST /oauth/token', () => {
       expect(response.status).toBe(200);
     });
 
-    it('accepts the client_id in the form beside the same one in HTTP Basic', async () => {
-      const { grant_type, client_id } = credentials;
-      const form = { grant_type, client_id };
+    it.each([
+      ['the same client_id', () => ({ client_id: credentials.client_id })],
+      ['credentials without values', () => ({ client_id: '', client_secret: '' })],
+    ])('accepts %s in the form beside HTTP Basic', async (_, beside) => {
+      const form = { grant_type: 'client_credentials', ...beside() };
       const response = await app.client().requestToken(form, basic(application.clientId, application.clientSecret));
       expect(response.status).toBe(200);
     });
@@ -205,6 +207,14 @@ describe('POST /oauth/token', () => {
       expectProblem(response, 400, code);
       expect(response.body['error']).toBe(code === 'unsupported_audience' ? 'invalid_target' : code);
       expect(response.headers.get('www-authenticate')).toBeNull();
+    });
+
+    it.each(['grant_type', 'client_id', 'client_secret'])('says that %s is required', async (name) => {
+      const others = Object.entries(credentials).filter(([other]) => other !== name);
+      for (const form of [{ ...credentials, [name]: '' }, Object.fromEntries(others)]) {
+        const { body } = await app.client().requestToken(form);
+        expect(body['errors']).toMatchObject([{ parameter: name, code: 'required' }]);
+      }
     });
 
     it.each(['grant_type', 'client_id', 'client_secret', 'audience', 'scope'])(

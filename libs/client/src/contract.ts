@@ -2428,7 +2428,7 @@ export interface components {
       /** @description The tag keys of the page. */
       results: components['schemas']['TagKey'][];
     };
-    /** @description A tag to set. You may send back a tag as you read it: only the key counts. */
+    /** @description A tag to set. You may send back a customer tag as you read it: only the key counts. */
     TagRequest: {
       /**
        * @description An existing customer-defined tag key; any other is refused.

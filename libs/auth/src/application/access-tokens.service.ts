@@ -8,7 +8,7 @@ import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/application';
 import { GrantCache } from '../domain/grant-cache.port';
 import { GrantRepository, type Proven } from '../domain/grant-repository.port';
-import { ScopeNotGranted, TokenRequestInvalid } from '../domain/token-request-errors';
+import { ParameterMissing, ScopeNotGranted } from '../domain/token-request-errors';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
 export interface AccessToken {
@@ -69,7 +69,7 @@ export class AccessTokensService {
     charged: (charge: Charge) => void = () => undefined,
   ): Promise<AccessToken> {
     const clientId = namedClientId ?? ('assertion' in proof ? clientNamedBy(proof.assertion) : null);
-    if (clientId === null) throw new TokenRequestInvalid('client_id', 'client_id is required.');
+    if (clientId === null) throw new ParameterMissing('client_id');
     const client =
       'secret' in proof
         ? await this.authenticateBySecret(clientId, proof.secret)

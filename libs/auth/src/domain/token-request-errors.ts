@@ -7,6 +7,14 @@ export class TokenRequestInvalid extends DomainError {
   }
 }
 
+/** A parameter of the token request is absent, or has no value. */
+export class ParameterMissing extends DomainError {
+  constructor(parameter: string) {
+    const detail = `${parameter} is required.`;
+    super('invalid_request', detail, [{ parameter, code: 'required', detail }]);
+  }
+}
+
 /** A parameter of the form is missing or repeated. */
 export class FormInvalid extends DomainError {
   constructor({ detail, faults }: ValidationFailed) {

@@ -1,5 +1,10 @@
 import type { Request } from 'express';
-import { AuthorizationDuplicated, GrantTypeUnsupported, TokenRequestInvalid } from '../domain/token-request-errors';
+import {
+  AuthorizationDuplicated,
+  GrantTypeUnsupported,
+  ParameterMissing,
+  TokenRequestInvalid,
+} from '../domain/token-request-errors';
 import { JWT_BEARER, type Proof } from '../domain/client-assertion';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
 import type { TokenRequestDto } from './token-request.dto';
@@ -28,7 +33,7 @@ export function toTokenRequest(request: Request, form: TokenRequestDto): TokenRe
     if (name in request.query)
       throw new TokenRequestInvalid(name, `${name} must be in the form, not in the query string.`);
   }
-  if (form.grant_type === '') throw new TokenRequestInvalid('grant_type', 'grant_type is required.');
+  if (form.grant_type === '') throw new ParameterMissing('grant_type');
   if (form.grant_type !== 'client_credentials') throw new GrantTypeUnsupported();
   const scope = (form.scope ?? '').split(' ').filter((name) => name !== '');
   return {
@@ -50,22 +55,22 @@ function credentials(request: Request, form: TokenRequestDto): Pick<TokenRequest
   if (type !== JWT_BEARER) {
     throw new TokenRequestInvalid('client_assertion_type', `client_assertion_type must be ${JWT_BEARER}.`);
   }
-  if (!assertion) throw new TokenRequestInvalid('client_assertion', 'client_assertion is required.');
+  if (!assertion) throw new ParameterMissing('client_assertion');
   return { clientId: form.client_id || null, proof: { assertion } };
 }
 
 function formCredentials({ client_id: clientId, client_secret: clientSecret }: TokenRequestDto) {
-  if (!clientId) throw new TokenRequestInvalid('client_id', 'client_id is required.');
-  if (!clientSecret) throw new TokenRequestInvalid('client_secret', 'client_secret is required.');
+  if (!clientId) throw new ParameterMissing('client_id');
+  if (!clientSecret) throw new ParameterMissing('client_secret');
   return { clientId, proof: { secret: clientSecret } };
 }
 
 /**
  * Parses HTTP Basic. Both halves are form-encoded (RFC 6749, 2.3.1). Stock clients repeat the client id in the form; it
- * must then be the same.
+ * must then be the same. A parameter without a value counts as absent (RFC 6749, 3.2).
  */
 function basicCredentials(request: Request, form: TokenRequestDto) {
-  if (form.client_secret !== undefined) {
+  if (form.client_secret) {
     throw new TokenRequestInvalid('client_secret', 'client_secret is given in the form and by HTTP Basic.');
   }
   const [, encoded] = BASIC.exec(request.headers.authorization ?? '') ?? [];
@@ -73,7 +78,7 @@ function basicCredentials(request: Request, form: TokenRequestDto) {
   const colon = decoded.indexOf(':');
   if (colon < 1) throw new ClientNotAuthenticated();
   const clientId = formDecode(decoded.slice(0, colon));
-  if (form.client_id !== undefined && form.client_id !== clientId) {
+  if (form.client_id && form.client_id !== clientId) {
     throw new TokenRequestInvalid('client_id', 'client_id in the form differs from the one in HTTP Basic.');
   }
   return { clientId, proof: { secret: formDecode(decoded.slice(colon + 1)) } };

@@ -74,7 +74,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     cause:
       'A parameter of the token request is missing, given twice or in the wrong place, or `Authorization` is given twice.',
     remedy: 'Send each parameter once, in the form. Send the secret in the form or by HTTP Basic, not both.',
-    example: atFault(TOKEN, 'parameter', 'client_secret', 'format', 'client_secret is required.'),
+    example: atFault(TOKEN, 'parameter', 'client_secret', 'required', 'client_secret is required.'),
   },
   invalid_scope: {
     status: 400,

@@ -11,10 +11,10 @@ const READABLE = [
   ...(['serialNumber', 'osVersion', 'email'] as const),
 ];
 
-/** A tag in a request. Tags can be sent as they were read: only the key counts. */
+/** A tag in a request. A customer tag can be sent as it was read: only the key counts. */
 @ApiObject({
   name: 'TagRequest',
-  description: 'A tag to set. You may send back a tag as you read it: only the key counts.',
+  description: 'A tag to set. You may send back a customer tag as you read it: only the key counts.',
   additionalProperties: false,
 })
 export class TagPatchDto {
