@@ -222,6 +222,7 @@ describe('Problems', () => {
     ['http://user:geheim@api.example.test/v1/nope?x=1', '/v1/nope'],
     ['HTTPS://user:geheim@api.example.test?x=1', '/'],
     ['ftp://user:geheim@api.example.test/v1/nope', '/v1/nope'],
+    ['/v1\\health?#geheim', '/v1\\health'],
   ])('show only the path of the target %s', async (target, path) => {
     const said = await raw(`GET ${target} HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n`);
     expect(said).toMatch(/^HTTP\/1.1 404 /);

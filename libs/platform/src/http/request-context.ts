@@ -80,9 +80,9 @@ const isAccepted = (sent: string): boolean => REQUEST_ID.test(sent) && redacted(
 /** Scheme and authority of a target in the absolute form (RFC 9112, 3.2.2). They may contain credentials. */
 const BEFORE_PATH = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-/** Splits a request target into its path and its query, which is empty or begins with "?". */
+/** Splits a request target into its path and its query, which is empty or begins with "?". Drops a fragment. */
 export function partsOf(target: string): { readonly path: string; readonly query: string } {
-  const local = target.replace(BEFORE_PATH, '');
+  const [local = ''] = target.replace(BEFORE_PATH, '').split('#', 1);
   const mark = local.indexOf('?');
   const [path, query] = mark === -1 ? [local, ''] : [local.slice(0, mark), local.slice(mark)];
   return { path: path || '/', query };
