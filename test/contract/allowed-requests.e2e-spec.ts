@@ -133,6 +133,6 @@ describe('A request that the contract allows', () => {
       const expected = operationsOf(contract).map(({ operation }) => `${operation.operationId} 200`);
       expect([...new Set([...succeeded, ...MOSTLY_REFUSED])].sort()).toEqual(expected.sort());
     },
-    IS_LONG ? 600_000 : 60_000,
+    IS_LONG ? 600_000 : 180_000,
   );
 });

@@ -171,6 +171,10 @@ describe('admin applications', () => {
     const trust = (subject: string, ...words: string[]) =>
       run('trust', 'add', own.clientId, '--issuer', issuer.url, '--subject', subject, '--insecure', ...words);
     const trusts = () => items('trust', 'list', own.clientId);
+    const stored = async () => {
+      const select = 'SELECT * FROM application_trust WHERE client_id = $1 ORDER BY created_at';
+      return (await app.database.admin.query<Row>(select, [own.clientId])).rows;
+    };
     const idOf = async (subject: string) =>
       (await trusts()).find((one) => one['subject'] === subject)?.['id'] as string;
     const refresh = (...words: string[]) => run('trust', 'refresh', own.clientId, ...words);
@@ -252,9 +256,6 @@ describe('admin applications', () => {
     it('is left as it was when a refresh names the wrong one, or a set cannot be had', async () => {
       await trust(GITHUB);
       await trust('file', '--jwks', given());
-      const stored = async () =>
-        (await app.database.admin.query<Row>('SELECT * FROM application_trust WHERE client_id = $1', [own.clientId]))
-          .rows;
       const before = await stored();
 
       expectFault(await refresh('--jwks', given()), 2, /name the trust by its id/);
@@ -287,9 +288,6 @@ describe('admin applications', () => {
     it('is not refreshed when another one is removed meanwhile', async () => {
       await trust('first');
       await trust('second');
-      const stored = async () =>
-        (await app.database.admin.query<Row>('SELECT * FROM application_trust WHERE client_id = $1', [own.clientId]))
-          .rows;
       const before = await stored();
       await issuer.rotate();
       issuer.answers.set('/jwks', (_, response) => {

@@ -95,8 +95,9 @@ describe.each([
       for (const word of ['ASKING', 'READONLY', 'READWRITE']) await onEach(asUser, word).catch(() => undefined);
       expect(await refusedBy(servers.nodes)).toEqual([]);
       expect((await refusedBy(servers.sentinels)).filter((word) => !word.startsWith('client'))).toEqual([]);
+      // On a busy machine a command may take longer than the 50 ms after which Redis counts as away.
       const said = app.logLines.map(({ message }) => String(message)).filter((line) => line.includes('Redis'));
-      expect(said).toEqual([]);
+      expect(said.filter((line) => !/^Redis is (away|back)$/.test(line))).toEqual([]);
       const kept = await onEach<number>(servers.nodes, 'DBSIZE');
       expect(kept.reduce((sum, keys) => sum + keys, 0)).toBeGreaterThan(8);
     } finally {
