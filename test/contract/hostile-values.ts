@@ -261,7 +261,7 @@ export const PATHS: readonly ((path: string) => string)[] = [
   (path) => path.replace('/v1/', '/v1/%2e%2e/v1/'),
   (path) => `/${path.slice(1).replaceAll('/', '%2f')}`,
   (path) => path.replace('/v1/', '/v1%2f'),
-  (path) => path.replace(/[^/]$/, (last) => `%${last.charCodeAt(0).toString(16)}`),
+  (path) => path.replace(/(?<=.)[^/]$/, (last) => `%${last.charCodeAt(0).toString(16)}`),
   (path) => `/${path.slice(1).replaceAll('/', '\\')}`,
   (path) => `${path};a=b`,
   (path) => `${path}%00`,
