@@ -76,6 +76,17 @@ describe('Change feeds after operator commands', () => {
     body: { code: 'cursor_expired', errors: [{ parameter: 'pageCursor', code }] },
   });
 
+  it('tell a removal again when an import changes the type of the hidden asset, by which pages are ordered', async () => {
+    const queue = { categoryKey: 'CLOUD', type: 'CLOUD_QUEUE', externalId: 'q', name: 'one' };
+    await importRecord(queue);
+    await importRecord({ ...queue, visibility: 'HIDDEN' });
+    const { resumeCursor } = await page();
+
+    await importRecord({ ...queue, type: 'CLOUD_STORAGE_BUCKET', visibility: 'HIDDEN' });
+
+    expect((await page(resumeCursor)).results).toMatchObject([{ type: 'REMOVED' }]);
+  });
+
   describe('admin assets purge', () => {
     const purge = (before = '2999-01-01') => admin('assets', 'purge', '--removed-before', before);
 
