@@ -14,6 +14,8 @@ const PAGE_SIZE = 100;
 /** Without a first day, the page begins so many days before its end. */
 const DAYS = 7;
 const DAY_MS = 86_400_000;
+/** Postgres takes no year before it. */
+const FIRST_DAY = Date.parse('0001-01-01');
 
 @Controller('audit')
 @Access('viewer')
@@ -55,7 +57,7 @@ export class AuditController {
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const now = this.clock.now();
     const end = Math.min(filters.until?.getTime() ?? now, now);
-    const since = new Date(end - DAYS * DAY_MS);
+    const since = new Date(Math.max(end - DAYS * DAY_MS, FIRST_DAY));
     const from = start.kind === 'beginning' ? ({ kind: 'since', since } as const) : start;
     const pageSize = query.pageSize === undefined ? PAGE_SIZE : size;
     const [page, checkpoint] = await Promise.all([
