@@ -1,4 +1,4 @@
-/** What a parameter expects. */
+/** Kinds of values that a parameter expects. */
 export type HostileKind = 'text' | 'number' | 'time' | 'uuid' | 'cursor' | 'list';
 
 /** More than Postgres' page of an index, and than any limit of a text. */

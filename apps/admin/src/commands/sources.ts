@@ -18,7 +18,7 @@ interface SetOptions extends CommonOptions {
 }
 
 const PAGE = 1_000;
-/** Largest integer of Postgres. */
+/** Largest value of the type integer. */
 const MOST_SECONDS = 2_147_483_647;
 
 export function sourcesCommand(): Command {

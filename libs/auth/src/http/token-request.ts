@@ -67,7 +67,7 @@ function formCredentials({ client_id: clientId, client_secret: clientSecret }: T
 
 /**
  * Parses HTTP Basic. Both halves are form-encoded (RFC 6749, 2.3.1). Stock clients repeat the client id in the form; it
- * must then be the same. A parameter without a value counts as absent (RFC 6749, 3.2).
+ * must then be the same. Empty credentials in the form count as absent (RFC 6749, 3.2).
  */
 function basicCredentials(request: Request, form: TokenRequestDto) {
   if (form.client_secret) {

@@ -43,7 +43,7 @@ const NO_PREVIOUS_SECRET = {
 type Changes = Parameters<UpdateQueryBuilder<ApplicationRow>['set']>[0];
 
 interface CreateOptions {
-  /** Of {@link Applications.newClientId}, where somebody remembers it before there is an application. */
+  /** From {@link Applications.newClientId}, where somebody remembers it before there is an application. */
   readonly clientId?: string;
   /** Its assertions may name the address of the token endpoint as audience. */
   readonly oldAudience?: boolean;

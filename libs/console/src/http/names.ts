@@ -36,7 +36,7 @@ export function authorText(who: string | null, nameOf: ReadonlyMap<unknown, stri
   return personId === null ? who : (nameOf.get(personId) ?? 'a former person');
 }
 
-/** Who acted, as audit and history record it. */
+/** Names an author, as audit and history record it. */
 export function actorText(
   type: string,
   clientId: string | null,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type WorkspaceId, isUuid, workspaceId as toWorkspaceId } from '#libs/kernel';
 
-/** What a cookie or a link holds: a secret, and the workspace whose rows have its digest. */
+/** Content of a cookie or a link: a secret, and the workspace whose rows have its digest. */
 export interface WorkspaceSecret {
   readonly workspaceId: WorkspaceId;
   readonly secret: string;
