@@ -184,16 +184,26 @@ describe('An import with --rekey-by serialNumber', () => {
     expect(report).toMatchObject({ failed: 2, rekeyed: 0, hidden: 0, hiddenWhy: null });
   });
 
-  it('keeps the asset of before as it is when its computer names two owners, one of whom comes later', async () => {
+  const later = { ...EMPLOYEE, externalId: 'later', email: 'later@example.com' };
+  it.each([
+    ['comes later', [later]],
+    [
+      'waits for an owner of its own',
+      [
+        { ...later, owner: 'boss' },
+        { ...EMPLOYEE, externalId: 'boss', email: 'boss@example.com' },
+      ],
+    ],
+  ])('keeps the asset of before as it is when its computer names two owners, one of whom %s', async (_, others) => {
     await setting.importAll(OLD, EMPLOYEE);
     const before = await setting.asset('agent-1');
-    const later = { ...EMPLOYEE, externalId: 'later', email: 'later@example.com' };
     const ownerId = (await setting.asset(EMPLOYEE.externalId))['public_id'];
-    const input = setting.ndjson({ ...NEW, owner: later.externalId, ownerId }, EMPLOYEE, later);
+    const input = setting.ndjson({ ...NEW, owner: later.externalId, ownerId }, EMPLOYEE, ...others);
 
     for (const dryRun of [true, false]) {
       const report = await setting.run(input, { ...rekeying, dryRun });
-      expect(report).toMatchObject({ created: 1, unchanged: 1, failed: 1, rekeyed: 0, hidden: 0, hiddenWhy: null });
+      const created = others.length;
+      expect(report).toMatchObject({ created, unchanged: 1, failed: 1, rekeyed: 0, hidden: 0, hiddenWhy: null });
     }
 
     expect(await setting.asset('agent-1')).toEqual(before);

@@ -101,11 +101,10 @@ export class RekeyedComputers {
   private async forgetRefused(): Promise<void> {
     const { client, workspaceId, source, dryRun } = this.connection;
     const forget = (refused: string) => client.query(sql.forgetRekeyed(refused), [workspaceId, source]);
+    await client.query(NAME_WAITING_EMPLOYEES);
     await client.query(sql.STAGE_REKEYED);
     await forget(dryRun ? WITH_TWO_OWNERS_PLANNED : WITH_TWO_OWNERS);
-    if (!this.strict) return;
-    await client.query(NAME_WAITING_EMPLOYEES);
-    await forget(dryRun ? UNOWNED_PLANNED : UNOWNED);
+    if (this.strict) await forget(dryRun ? UNOWNED_PLANNED : UNOWNED);
   }
 
   /** Gives the next of them after this id their new externalId. */
