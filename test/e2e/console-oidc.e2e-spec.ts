@@ -132,25 +132,32 @@ describe('Sign-in by OpenID Connect', () => {
   });
 
   it('lets a person in who was added with a subject, whatever the address', async () => {
-    await add('entra@example.com', ours.slug, 'viewer', '--subject', 'oid-1');
+    await add('entra@example.com', ours.slug, 'viewer', '--subject', 'sub-1');
 
-    expect((await signIn('oid-1')).last.status).toBe(303);
-    expect((await signIn('oid-2|entra@example.com|true')).last.status).toBe(403);
+    expect((await signIn('sub-1')).last.status).toBe(303);
+    expect((await signIn('sub-2|entra@example.com|true')).last.status).toBe(403);
+  });
+
+  it('shows a stranger the subject of the own account, by which an administrator adds it', async () => {
+    const { last } = await signIn('<sub&3');
+
+    expect(last.status).toBe(403);
+    expect(last.text).toContain('The subject of your account is &lt;sub&amp;3');
   });
 
   it('adds a closed person again under another address, by the subject', async () => {
-    await add('typo@example.com', ours.slug, 'viewer', '--subject', 'oid-late');
-    await expect(add('right@example.com', ours.slug, 'viewer', '--subject', 'oid-late')).rejects.toThrow(
+    await add('typo@example.com', ours.slug, 'viewer', '--subject', 'sub-late');
+    await expect(add('right@example.com', ours.slug, 'viewer', '--subject', 'sub-late')).rejects.toThrow(
       'there already',
     );
     await console.database.admin.query(
       `UPDATE person SET added_at = added_at - interval '15 days' WHERE email = 'typo@example.com'`,
     );
 
-    const again = await add('right@example.com', ours.slug, 'viewer', '--subject', 'oid-late');
+    const again = await add('right@example.com', ours.slug, 'viewer', '--subject', 'sub-late');
 
     expect(again).toMatchObject({ email: 'right@example.com', state: 'open' });
-    expect((await signIn('oid-late')).last.status).toBe(303);
+    expect((await signIn('sub-late')).last.status).toBe(303);
   });
 
   it('adds nobody by a subject that no account has', async () => {

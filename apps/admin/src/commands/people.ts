@@ -30,7 +30,7 @@ export function peopleCommand(): CommanderCommand {
     .addOption(roleOption().makeOptionMandatory())
     .option(
       '--subject <sub>',
-      'the issuer’s id of the account, for an issuer that verifies no e-mail addresses',
+      'the account’s `sub` at an issuer that verifies no e-mail addresses; a refused sign-in shows it',
       parseSubject,
     )
     .action(add);

@@ -55,11 +55,15 @@ export class SignInController {
     const { req: request } = response;
     const kept = this.cookies.read(request, 'sign_in');
     this.cookies.clear(response, 'sign_in');
+    let hint = '';
     const person = await this.limit.check(response, async () => {
       const account = kept === null ? 'no sign-in was begun' : await this.accountOf(request.originalUrl, kept);
-      return typeof account === 'string' ? account : this.bind(account);
+      if (typeof account === 'string') return account;
+      // Entra shows it nowhere else.
+      hint = ` The subject of your account is ${account.subject}`;
+      return this.bind(account);
     });
-    if (!person) throw new ForbiddenException(REFUSED);
+    if (!person) throw new ForbiddenException(REFUSED + hint);
     await this.begin(response, person);
   }
 

@@ -8,10 +8,10 @@ const HOST = 'https://login.microsoftonline.com';
 const OURS = '11111111-1111-1111-1111-111111111111';
 const THEIRS = '22222222-2222-2222-2222-222222222222';
 
-/** An issuer for many tenants describes itself by a pattern, and openid-client takes the tokens of each of them. */
-describe('An issuer for many tenants', () => {
+describe('An issuer of OpenID Connect', () => {
   let issuer: Issuer;
   let described: string;
+  let methods: string[] | undefined;
   let claims: Record<string, unknown>;
   beforeEach(() => {
     const secretFile = join(mkdtempSync(join(tmpdir(), 'issuer-')), 'secret');
@@ -22,7 +22,10 @@ describe('An issuer for many tenants', () => {
       const path = input instanceof Request ? input.url : String(input);
       const body = path.endsWith('/token')
         ? { access_token: 'x', token_type: 'bearer', id_token: unsigned(claims) }
-        : { issuer: described, authorization_endpoint: `${HOST}/authorize`, token_endpoint: `${HOST}/token` };
+        : {
+            ...{ issuer: described, authorization_endpoint: `${HOST}/authorize`, token_endpoint: `${HOST}/token` },
+            token_endpoint_auth_methods_supported: methods,
+          };
       return Promise.resolve(Response.json(body));
     });
   });
@@ -39,7 +42,8 @@ describe('An issuer for many tenants', () => {
     return issuer.finish(`/sign-in/callback?code=x&state=${asked.get('state')}`, kept);
   };
 
-  it('opens nothing, because its accounts are not one set', async () => {
+  /** Such an issuer describes itself by a pattern, and openid-client takes the tokens of each tenant. */
+  it('opens nothing for many tenants, because their accounts are not one set', async () => {
     described = `${HOST}/{tenantid}/v2.0`;
     await expect(signIn(THEIRS)).rejects.toThrow('another issuer');
   });
@@ -48,6 +52,22 @@ describe('An issuer for many tenants', () => {
     described = `${HOST}/${OURS}/v2.0`;
     await expect(signIn(OURS)).resolves.toMatchObject({ subject: 'ada', verifiedEmail: 'ada@example.com' });
     await expect(signIn(THEIRS)).rejects.toThrow();
+  });
+
+  it.each([
+    ['the form', ['client_secret_basic', 'client_secret_post'], { client_secret: 'secret' }, undefined],
+    ['HTTP Basic', ['client_secret_basic'], {}, 'Basic Y29uc29sZTpzZWNyZXQ='],
+    ['HTTP Basic, the default of the standard', undefined, {}, 'Basic Y29uc29sZTpzZWNyZXQ='],
+  ])('gets the secret by %s', async (_, supported, form, authorization) => {
+    described = `${HOST}/${OURS}/v2.0`;
+    methods = supported;
+
+    await signIn(OURS);
+
+    const [, sent] = jest.mocked(fetch).mock.calls.find(([address]) => address === `${HOST}/token`) ?? [];
+    const { client_secret } = Object.fromEntries(sent?.body as URLSearchParams);
+    expect({ client_secret }).toEqual({ client_secret: undefined, ...form });
+    expect(new Headers(sent?.headers).get('authorization') ?? undefined).toBe(authorization);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Injectable, NotFoundException, ServiceUnavailableException } from '@nestjs/common';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
-import type { Configuration } from 'openid-client';
+import type { ClientAuth, Configuration } from 'openid-client';
 import type { Account } from '../domain/person';
 
 const TIMEOUT_SECONDS = 10;
@@ -78,10 +78,15 @@ export class Issuer {
   }
 
   private async discover(): Promise<Configuration> {
-    const { allowInsecureRequests, discovery } = await import('openid-client');
+    const { ClientSecretBasic, ClientSecretPost, allowInsecureRequests, discovery } = await import('openid-client');
     const { issuer, clientId, secretFile } = this.getClient();
     const secret = readSecretFileSync(secretFile).toString().trim();
-    return discovery(new URL(issuer), clientId, secret, undefined, {
+    const authenticate: ClientAuth = (server, ...request) => {
+      // An issuer that names no method takes Basic (OpenID Connect Discovery, section 3).
+      const takesForms = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
+      (takesForms ? ClientSecretPost(secret) : ClientSecretBasic(secret))(server, ...request);
+    };
+    return discovery(new URL(issuer), clientId, undefined, authenticate, {
       timeout: TIMEOUT_SECONDS,
       // Only the test of a developer signs people in without TLS; production requires https.
       execute: this.settings.production ? [] : [allowInsecureRequests],

@@ -19,7 +19,7 @@ ${table('it.people', '', {
 ${input('name', 'Name', 'As the audit shows it.', 'required maxlength="200"')}
 ${input('email', 'E-mail', 'The address of the account that the person signs in with.', 'type="email" required maxlength="254"')}
 ${select('role', 'Role', 'A viewer sees everything but applications and people. An administrator changes it.', `[['viewer', 'viewer'], ['admin', 'administrator']]`)}
-<% if (it.hasIssuer) { %>${input('subject', 'Subject', 'Only for an issuer that verifies no addresses, such as Entra: the id of the account.', 'maxlength="255"')}<% } %>
+<% if (it.hasIssuer) { %>${input('subject', 'Subject', 'Only for an issuer that verifies no addresses, such as Entra. A refused sign-in shows it to the person.', 'maxlength="255"')}<% } %>
 <button>Add person</button>
 </form>`,
 };
