@@ -45,6 +45,20 @@ describe('The list of audit events', () => {
     expect(await read(here, { clientId: 'ci_test' })).toEqual([1, 2]);
   });
 
+  it('has an event on each page, however few bytes a page may have', async () => {
+    const workspace = await setting.aWorkspace();
+    await setting.record(workspace, 2);
+    await setting.seal(workspace);
+
+    const first = await published.read(workspace, {}, BEGINNING, 100, 1);
+    const second = await published.read(workspace, {}, { kind: 'position', position: first.position }, 100, 1);
+
+    expect([first, second].map(({ changes, hasMore }) => [changes[0]?.sequence, changes.length, hasMore])).toEqual([
+      [1, 1, true],
+      [2, 1, false],
+    ]);
+  });
+
   it('is in the order of sequences, whatever the order of rows', async () => {
     const workspace = await setting.aWorkspace();
     await setting.record(workspace, 5);

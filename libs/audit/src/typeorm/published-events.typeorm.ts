@@ -52,8 +52,8 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     const values = [workspaceId, ...times, after, String(limit + 1)];
     const by = first === 'action' && filter.action === ASSET_UPDATED ? 'updates' : (first ?? 'all');
     if (by === first) values.push(filter[by] as string);
-    // The head, the page, and one row more.
-    const budget = new RowBudget(limit + 2, mostBytes, 1, FIRST_PORTION);
+    // The head, the page, and one row more. The head and one event come, whatever their size.
+    const budget = new RowBudget(limit + 2, mostBytes, 2, FIRST_PORTION);
     const bound = bind(EVENT_PAGES[by], values, budget);
     const [[headRow, ...rows] = []] = await this.database.read({ workspaceId }, [bound]);
     const head = JSON.parse(headRow?.[1] as string) as EventPageHead;
