@@ -16,8 +16,8 @@ export const prepared = (label: string, text: string): Statement => ({
   text,
 });
 
-/** More rows of a statement with a budget come in portions of this size. Postgres reads none beyond the last portion. */
-const PORTION = 128;
+/** The largest portion of the rows of a statement with a budget. Postgres reads none beyond the last portion. */
+const LARGEST_PORTION = 128;
 
 /** Bounds the rows of one statement by their bytes. A statement has one of its own for each read. */
 export class RowBudget {
@@ -28,13 +28,14 @@ export class RowBudget {
 
   /**
    * `rows`: the most that the statement returns. `mostBytes`: rows are dropped once so many bytes came. `fewest`: so many rows
-   * are kept, whatever their size. `firstPortion`: so many rows come first, where few may use up the bytes.
+   * are kept, whatever their size. `firstPortion`: so many rows come first, where few may use up the bytes, and then twice as
+   * many each time.
    */
   constructor(
     readonly rows: number,
     private readonly mostBytes: number,
     private readonly fewest = 1,
-    readonly firstPortion = PORTION,
+    readonly firstPortion = LARGEST_PORTION,
   ) {}
 
   /** A read that lost its connection begins again. */
@@ -100,7 +101,6 @@ export function sendUnprepared(pool: Pool): void {
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
 const portionOf = (rows: number): Buffer => Buffer.concat([serialize.execute({ rows }), serialize.flush()]);
-const NEXT_PORTION = portionOf(PORTION);
 const ALL_ROWS = Buffer.concat([EXECUTE, SYNC]);
 
 /** Describes the call by statement names. Texts and values stay inside the process. */
@@ -135,6 +135,7 @@ export class PipelinedStatements implements Submittable {
 
   private current = 0;
   private hasSync = true;
+  private portion = LARGEST_PORTION;
   private readonly parsing: BoundStatement[] = [];
 
   /**
@@ -180,11 +181,10 @@ export class PipelinedStatements implements Submittable {
     }
     const budget = last?.budget;
     budget?.begin();
-    this.hasSync = !budget || budget.rows <= budget.firstPortion;
+    this.portion = budget?.firstPortion ?? LARGEST_PORTION;
+    this.hasSync = !budget || budget.rows <= this.portion;
     // One write for the whole batch: a system call costs more than most statements.
-    wire.stream.write(
-      Buffer.concat([...messages, budget && !this.hasSync ? portionOf(budget.firstPortion) : ALL_ROWS]),
-    );
+    wire.stream.write(Buffer.concat([...messages, this.hasSync ? ALL_ROWS : portionOf(this.portion)]));
     return undefined;
   }
 
@@ -210,8 +210,9 @@ export class PipelinedStatements implements Submittable {
   /** Between two portions the event loop serves other requests. */
   handlePortalSuspended(connection: Connection): void {
     this.rememberParsed(connection);
-    if (this.statements[this.current]?.budget?.isCut) this.sync(connection);
-    else setImmediate(() => (connection as unknown as WireConnection).stream.write(NEXT_PORTION));
+    if (this.statements[this.current]?.budget?.isCut) return this.sync(connection);
+    this.portion = Math.min(2 * this.portion, LARGEST_PORTION);
+    setImmediate(() => (connection as unknown as WireConnection).stream.write(portionOf(this.portion)));
   }
 
   /** Ends the batch, and with it a statement of which no more rows are wanted. */
