@@ -304,7 +304,7 @@ describe('Overlapping batches of an import', () => {
       await merge(session, 2, 1, { owner: 'hr-9' });
       await merge(session, 3, 1, { owner: 'hr-9' });
       await lose();
-      await expect(session.mergeDeferred()[Symbol.asyncIterator]().next()).rejects.toThrow();
+      await expect(session.mergeDeferred('all')[Symbol.asyncIterator]().next()).rejects.toThrow();
       await session.close(FAILURE);
       await expectReleased();
     });

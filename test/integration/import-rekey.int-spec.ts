@@ -209,14 +209,45 @@ describe('An import with --rekey-by serialNumber', () => {
     expect(await setting.asset('agent-1')).toEqual(before);
   });
 
+  it('keeps the asset of before as it is when the employee who owns its computer is refused late', async () => {
+    await setting.importAll(OLD, RECORDS);
+    const before = await setting.asset('agent-1');
+    const unowned = { ...EMPLOYEE, owner: 'nobody' };
+    const input = setting.ndjson({ ...NEW, owner: EMPLOYEE.externalId }, unowned, RECORDS);
+
+    for (const dryRun of [true, false]) {
+      const report = await setting.run(input, { ...rekeying, strict: true, dryRun });
+      expect(report).toMatchObject({ unchanged: 1, failed: 2, rekeyed: 0, hidden: 0, hiddenWhy: null });
+    }
+
+    expect(await setting.asset('agent-1')).toEqual(before);
+  });
+
+  it('keeps the asset of before as it is when its computer names two owners, one of whom waits for an own owner', async () => {
+    await setting.importAll(OLD, EMPLOYEE);
+    const before = await setting.asset('agent-1');
+    const boss = { ...EMPLOYEE, externalId: 'boss', email: 'boss@example.com' };
+    const later = { ...EMPLOYEE, externalId: 'later', email: 'later@example.com', owner: boss.externalId };
+    const ownerId = (await setting.asset(EMPLOYEE.externalId))['public_id'];
+    const input = setting.ndjson({ ...NEW, owner: later.externalId, ownerId }, EMPLOYEE, later, boss);
+
+    for (const dryRun of [true, false]) {
+      const report = await setting.run(input, { ...rekeying, dryRun });
+      expect(report).toMatchObject({ created: 2, unchanged: 1, failed: 1, rekeyed: 0, hidden: 0, hiddenWhy: null });
+    }
+
+    expect(await setting.asset('agent-1')).toEqual(before);
+  });
+
   it('rekeys in a strict import what an employee owns who comes later', async () => {
     await setting.importAll(OLD);
-    const input = setting.ndjson({ ...NEW, owner: EMPLOYEE.externalId }, EMPLOYEE);
-    expect(await setting.run(input, { ...rekeying, strict: true })).toMatchObject({
-      created: 1,
-      updated: 1,
-      rekeyed: 1,
-    });
+    const boss = { ...EMPLOYEE, externalId: 'boss', email: 'boss@example.com' };
+    const employee = { ...EMPLOYEE, owner: boss.externalId };
+    const input = setting.ndjson({ ...NEW, owner: EMPLOYEE.externalId }, employee, boss);
+    for (const dryRun of [true, false]) {
+      const report = await setting.run(input, { ...rekeying, strict: true, dryRun });
+      expect(report).toMatchObject({ created: 2, updated: 1, rekeyed: 1 });
+    }
   });
 
   it('looks only into its own source, and only when asked', async () => {

@@ -80,9 +80,11 @@ export class ImportRun {
     await this.readAll(chunks);
     const { counts } = this.tally;
     // An input with gaps does not tell which computers vanished, so none is rekeyed.
-    if (this.incomplete === null) counts.rekeyed = await this.session.rekey();
-    else await this.tellLate(this.session.refuseToRekey(`${MAY_BE_REKEYED} ${this.incomplete}`));
-    await this.tellLate(this.session.mergeDeferred());
+    if (this.incomplete === null) {
+      await this.tellLate(this.session.mergeDeferred('employees'));
+      counts.rekeyed = await this.session.rekey();
+    } else await this.tellLate(this.session.refuseToRekey(`${MAY_BE_REKEYED} ${this.incomplete}`));
+    await this.tellLate(this.session.mergeDeferred('all'));
     for (const [place, reason] of this.waiting) this.tally.warn({ place, reason });
     const { hiddenWhy, hidingRefused } = await this.hide();
     this.hiddenWhy = hiddenWhy;

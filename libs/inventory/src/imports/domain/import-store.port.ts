@@ -105,7 +105,7 @@ export abstract class ImportSession {
 
   /**
    * Lets new computers be the asset of before with their serial number, which the input does not name. Call it once, when the
-   * whole input is merged, if it is known to name every asset. Returns their number.
+   * whole input and the employees who waited are merged, if it is known to name every asset. Returns their number.
    */
   abstract rekey(): Promise<number>;
 
@@ -117,9 +117,10 @@ export abstract class ImportSession {
 
   /**
    * Merges the records that waited for their owners, batch by batch. Where the owner never came, an owner of before stays,
-   * and there is a warning. Refuses new employees who own themselves or each other.
+   * and there is a warning. Refuses new employees who own themselves or each other. Employees alone come first, before
+   * {@link rekey}: whether the record of a computer is refused depends on its owner.
    */
-  abstract mergeDeferred(): AsyncIterable<MergeOutcome>;
+  abstract mergeDeferred(which: 'employees' | 'all'): AsyncIterable<MergeOutcome>;
 
   /** Visible assets of the source before the import. */
   abstract readonly visibleBefore: number;

@@ -119,8 +119,9 @@ export class ImportSessionTypeorm extends ImportSession {
     }
   }
 
-  async *mergeDeferred(): AsyncIterable<MergeOutcome> {
-    for await (const outcome of this.waiting.merge(this.second)) {
+  async *mergeDeferred(which: 'employees' | 'all'): AsyncIterable<MergeOutcome> {
+    if (which === 'employees' && !this.rekeys) return;
+    for await (const outcome of this.waiting.merge(this.second, which)) {
       this.written += outcome.created + outcome.updated;
       yield outcome;
     }

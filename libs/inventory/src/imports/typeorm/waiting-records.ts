@@ -17,6 +17,8 @@ export const NOTHING_WRITTEN: MergeOutcome = {
   warned: [],
 };
 
+type Which = keyof typeof sql.TAKE_DEFERRED;
+
 /** One batch of them, in a transaction that may be repeated. */
 interface Batch {
   readonly written: MergeOutcome;
@@ -44,11 +46,11 @@ export class WaitingRecords {
   }
 
   /** Merges them. An owner may itself wait for its owner, so passes repeat while one makes progress. */
-  async *merge(second: StagingConnection | null): AsyncIterable<MergeOutcome> {
+  async *merge(second: StagingConnection | null, which: Which): AsyncIterable<MergeOutcome> {
     if (second && this.onSecond > 0) await this.takeFrom(second);
     let step: Step = 'wait';
     for (let before = this.count; this.count > 0; before = this.count) {
-      yield* this.pass(step);
+      if ((yield* this.pass(step, which)) === 0) return;
       if (this.count < before) step = 'wait';
       else if (step === 'wait') step = 'release';
       else {
@@ -59,22 +61,27 @@ export class WaitingRecords {
     }
   }
 
-  private async *pass(step: Step): AsyncIterable<MergeOutcome> {
+  /** Returns how many of them wait again. */
+  private async *pass(step: Step, which: Which): AsyncGenerator<MergeOutcome, number> {
+    let waiting = 0;
     for (let after = BEFORE_ALL; ;) {
       const start = after;
-      const { written, taken, last } = await this.inTransaction((isRepeat) => this.mergeNext(start, step, isRepeat));
-      if (last === null) return;
+      const { written, taken, last } = await this.inTransaction((isRepeat) =>
+        this.mergeNext(sql.TAKE_DEFERRED[which], start, step, isRepeat),
+      );
+      if (last === null) return waiting;
       after = last;
+      waiting += written.deferred.length;
       this.count += written.deferred.length - taken;
       yield written;
     }
   }
 
-  private async mergeNext(after: string, step: Step, isRepeat: boolean): Promise<Batch> {
+  private async mergeNext(take: string, after: string, step: Step, isRepeat: boolean): Promise<Batch> {
     const { connection } = this;
     const releases = step === 'release';
     if (releases && after === BEFORE_ALL) await connection.client.query(sql.NAME_WAITING_EMPLOYEES);
-    const { last, taken } = await connection.row<{ last: string | null; taken: number }>(sql.TAKE_DEFERRED, [after]);
+    const { last, taken } = await connection.row<{ last: string | null; taken: number }>(take, [after]);
     const refused = await connection.refuse(sql.REFUSE_SAME_IDS);
     if (isRepeat) refused.push(...(await this.hold()));
     const unowned = releases ? await this.unowned() : [];

@@ -47,15 +47,19 @@ export const WAITING_FOR_EMPLOYEES = `
        WHERE address IS NOT NULL) AS one
    WHERE place IS NOT NULL AND owner IS NOT NULL`;
 
-/** Turns the next deferred records into a batch. $1 is the place to start after. */
-export const TAKE_DEFERRED = `
+const takeDeferred = (which: string): string => `
   WITH taken AS (
     DELETE FROM import_deferred
-     WHERE place > $1 AND place <= (
-       SELECT max(place) FROM (SELECT place FROM import_deferred WHERE place > $1 ORDER BY place LIMIT 5000) AS next)
+     WHERE ${which} AND place <= (
+       SELECT max(place) FROM (SELECT place FROM import_deferred WHERE ${which} ORDER BY place LIMIT 5000) AS next)
     RETURNING ${STAGED}
   ), staged AS (INSERT INTO import_staged SELECT * FROM taken)
   SELECT max(place)::text AS last, count(*)::int AS taken FROM taken`;
+/** Turns the next deferred records into a batch. $1 is the place to start after. */
+export const TAKE_DEFERRED = {
+  all: takeDeferred('place > $1'),
+  employees: takeDeferred(`place > $1 AND sub_key = ${EMPLOYEE}`),
+};
 
 /** Deferred records come from many batches, so an id may appear twice among them. */
 export const REFUSE_SAME_IDS = `
