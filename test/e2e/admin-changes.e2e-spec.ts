@@ -76,13 +76,16 @@ describe('Change feeds after operator commands', () => {
     body: { code: 'cursor_expired', errors: [{ parameter: 'pageCursor', code }] },
   });
 
-  it('tell a removal again when an import changes the type of the hidden asset, by which pages are ordered', async () => {
+  it.each<[string, object]>([
+    ['changes the type of the hidden asset, by which pages are ordered', { type: 'CLOUD_STORAGE_BUCKET' }],
+    ['deletes the hidden asset', { visibility: 'DELETED' }],
+  ])('tell a removal again when an import %s', async (_what, change) => {
     const queue = { categoryKey: 'CLOUD', type: 'CLOUD_QUEUE', externalId: 'q', name: 'one' };
     await importRecord(queue);
     await importRecord({ ...queue, visibility: 'HIDDEN' });
     const { resumeCursor } = await page();
 
-    await importRecord({ ...queue, type: 'CLOUD_STORAGE_BUCKET', visibility: 'HIDDEN' });
+    await importRecord({ ...queue, visibility: 'HIDDEN', ...change });
 
     expect((await page(resumeCursor)).results).toMatchObject([{ type: 'REMOVED' }]);
   });

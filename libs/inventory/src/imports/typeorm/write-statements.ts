@@ -26,8 +26,9 @@ const WITHOUT_CHECK_IN = MERGED_COLUMNS.filter((column) => column !== 'last_chec
 /** Unchanged tags keep their current value: a key may have been deleted since, and must not return. */
 const BECOMES_NOW = { ...BECOMES, tags: `CASE WHEN m.retagged THEN ${BECOMES['tags']} ELSE asset.tags END` };
 /**
- * An asset that stays hidden or deleted keeps the change set of its removal, so that feeds tell that once. Another sub key
- * changes its place in the set, which a reader may have passed. So the new place is in a set of its own.
+ * An asset that stays hidden, or stays deleted, keeps the change set of its removal, so that feeds tell that once. From
+ * hidden to deleted is a removal of its own. Another sub key changes its place in the set, which a reader may have passed.
+ * So the new place is in a set of its own.
  */
 const IS_SEEN = '(asset.visibility = 0 OR asset.visibility <> m.visibility OR asset.sub_key <> m.sub_key)';
 const IS_CHANGE = `(${IS_SEEN} AND (m.checked OR ${changesOf(BECOMES_NOW, WITHOUT_CHECK_IN)}))`;
