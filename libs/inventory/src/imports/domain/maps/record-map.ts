@@ -6,8 +6,13 @@ export type MappedItem =
   | { readonly fault: string; readonly externalId?: string; readonly serialNumber?: string };
 
 /** The place of the items in a document: a path, which is read as a stream, or an expression that finds them. */
-export type ItemsOfMap =
-  { readonly path: readonly string[] } | { readonly find: (document: unknown) => Promise<unknown> };
+export type ItemsOfMap = { readonly path: readonly string[] } | ItemsByExpression;
+
+export interface ItemsByExpression {
+  find(document: unknown): Promise<unknown>;
+  /** Members of the document that the expression reads. Null where it may read any. */
+  readonly reads: readonly string[] | null;
+}
 
 /** A checked map, ready for use. */
 export interface RecordMap {

@@ -47,6 +47,21 @@ export function plainPath(text: string): readonly string[] | null {
   return isPlain ? steps.map(({ value }) => String(value)) : null;
 }
 
+/** Returns the members of a document that its paths begin with, or null where an expression may read any member. */
+export function membersRead(text: string): readonly string[] | null {
+  const names = firstNames(parsed(() => jsonata(text).ast()));
+  return names.length > 0 && !names.includes(null) ? (names as string[]) : null;
+}
+
+/** Null stands for any name: `$`, `$$`, `*` and `**`. */
+function firstNames(node: object): (string | null)[] {
+  const { type, value, steps = [] } = node as { type?: string; value?: unknown; steps?: object[] };
+  if (type === 'name') return [String(value)];
+  if (type === 'wildcard' || type === 'descendant' || (type === 'variable' && /^\$?$/.test(String(value))))
+    return [null];
+  return (steps.length > 0 ? steps.slice(0, 1) : partsOf(node)).flatMap(firstNames);
+}
+
 /** An item must not hold expressions, and pictures of times run on expressions that are not linear. */
 const REPLACED = {
   eval: () => {

@@ -280,15 +280,41 @@ describe('An expression of items', () => {
   it('joins what two files say of many people', async () => {
     const people = Array.from({ length: 2_000 }, (_, id) => ({ id: String(id), email: `${id}@example.com` }));
     const both = { devices: [{ data: [{ id: 'd', owner: { id: '1999' } }, { id: 'e' }] }], people: [{ data: people }] };
-    const items = `($emails := people.data{id: email};
-      devices.data.$merge([$, {"name": $lookup($emails, owner.id)}]))`;
+    const items = `($list := function($page) { $exists($page.data) ? $page.data : $error("A page has no data.") };
+      $emails := people.($list($)){id: email};
+      devices.($list($)).$merge([$, {"name": $lookup($emails, owner.id)}]))`;
 
     const lines = await linesOf(JSON.stringify(both), { items });
+    const failed = await linesOf(JSON.stringify({ ...both, people: [{ error: 'expired' }] }), { items });
 
     expect(lines).toMatchObject([
       { value: { externalId: 'd', name: '1999@example.com' } },
       { value: { externalId: 'e' } },
     ]);
+    expect(failed).toMatchObject([{ fault: 'items: A page has no data.' }]);
+  });
+
+  it.each([
+    '{"error":{"code":429}}',
+    '{"message":"rate limited","errors":[{"id":"x"}],"id":"request-7"}',
+    '{"errors":[{"message":"rate limited"}],"value":null}',
+    '"expired"',
+  ])('that reads no member of a document is a fault, for it may be an error: %s', async (error) => {
+    const page = '{"value":[{"id":"a"}]}';
+    const fault = "The document has no member value, which the map's items read.";
+
+    expect(await idsOf(page + error + page, { items: 'value[id]' })).toEqual(['a', fault, 'a']);
+    expect(await idsOf(`[${page},${error}]`, { items: 'value[id]' })).toEqual(['a', fault]);
+  });
+
+  it.each([
+    ['value[id]', '{"value":[]}'],
+    ['value[id]', '[]'],
+    ['(hosts; value[id])', '{"hosts":[]}'],
+    ['$.value[id]', '{"error":"expired"}'],
+    ['*.value[id]', '{"error":"expired"}'],
+  ])('that finds nothing is no fault where it may be an empty page: %s of %s', async (items, content) => {
+    expect(await idsOf(content, { items })).toEqual([]);
   });
 
   it('that fails is a fault', async () => {

@@ -1,6 +1,6 @@
 import type { Format, InputLine } from '../../domain/import-files.port';
 import { isKeptLine } from '../../domain/kept-line';
-import type { ItemsOfMap, RecordMap } from '../../domain/maps/record-map';
+import type { ItemsByExpression, ItemsOfMap, RecordMap } from '../../domain/maps/record-map';
 import { csvLine, csvLines, readBooleans } from '../csv-lines';
 import { type Start, formatOfItems } from '../input-format';
 import { ndjsonLines } from '../ndjson-lines';
@@ -149,21 +149,27 @@ async function* itemsIn(bytes: AsyncIterable<Buffer>, items: ItemsOfMap): AsyncG
   for await (const read of jsonItems(bytes, null, DOCUMENT_LIMIT)) {
     for (const document of read) {
       if ('fault' in document) yield [document];
-      else yield* foundIn(document.item, items.find);
+      else yield* foundIn(document.item, items);
     }
   }
 }
 
-async function* foundIn(
-  document: unknown,
-  find: (document: unknown) => Promise<unknown>,
-): AsyncGenerator<readonly JsonItem[]> {
+async function* foundIn(document: unknown, items: ItemsByExpression): AsyncGenerator<readonly JsonItem[]> {
   let found: unknown;
   try {
-    found = await find(document);
+    found = await items.find(document);
   } catch (error) {
     yield [{ fault: `items: ${(error as Error).message}` }];
     return;
   }
   if (found !== undefined) yield* inParts(Array.isArray(found) ? (found as unknown[]) : [found]);
+  const { reads } = items;
+  if (reads === null) return;
+  const fault = `The document has no member ${reads.join(' or ')}, which the map's items read.`;
+  const pages = [document].flat().filter((page) => !hasSome(page, reads));
+  yield pages.map(() => ({ fault }));
 }
+
+/** Null is what GraphQL has in place of a member when it answers an error. */
+const hasSome = (page: unknown, names: readonly string[]): boolean =>
+  names.some((name) => ((page ?? {}) as Readonly<Record<string, unknown>>)[name] != null);

@@ -2,7 +2,7 @@ import { ASSET_TYPES, CATEGORY_KEYS, type CategoryKey } from '../../../assets/do
 import { MAX_LINE_BYTES } from '../../domain/import-files.port';
 import { MEMBER_PATHS, membersOf } from '../../domain/import-record';
 import { type ItemsOfMap, MapInvalid, type MappedItem, type RecordMap } from '../../domain/maps/record-map';
-import { type MapExpression, mapExpression, plainPath } from './map-expression';
+import { type MapExpression, mapExpression, membersRead, plainPath } from './map-expression';
 import type { MapLine } from './map-file';
 import type { ExpressionLimits } from './step-limits';
 
@@ -74,7 +74,7 @@ function itemsOf(text: string): ItemsOfMap {
   const path = plainPath(text);
   if (path !== null) return { path };
   const expression = mapExpression(text, DOCUMENT_LIMITS);
-  return { find: async (document) => expression(document) };
+  return { find: async (document) => expression(document), reads: membersRead(text) };
 }
 
 function faultOfMember(name: string, category: CategoryKey | null): string | null {
