@@ -37,7 +37,7 @@ export interface HistoryEntry<Item> {
   readonly before: Item | null;
 }
 
-/** The start of a reader of a change feed. */
+/** A reader of a change feed begins with one of these. */
 export type FeedStart =
   /** Every visible item, then what changes. */
   | { readonly kind: 'beginning' }

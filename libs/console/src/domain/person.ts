@@ -10,16 +10,15 @@ export interface Person {
   readonly name: string | null;
   readonly email: string | null;
   readonly role: Role;
-  /**
-   * `closed`: did not sign in within 14 days of being added. `bound` is how the person got in: by an account of the issuer.
-   */
+  /** A person who does not sign in within 14 days of being added becomes `closed`. */
   readonly state: 'open' | 'closed' | 'removed' | 'erased';
+  /** The person signs in by one account of the issuer. */
   readonly bound: boolean;
   readonly addedAt: Date;
   readonly signedInAt: Date | null;
 }
 
-/** One sign-in opens these: a person of each workspace. */
+/** A person of one workspace. An account may have one in each. */
 export interface Membership {
   readonly workspaceId: WorkspaceId;
   readonly personId: string;
