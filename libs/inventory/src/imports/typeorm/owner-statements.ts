@@ -84,13 +84,8 @@ export const UNOWNED = unownedBy(LOOKUPS);
 export const UNOWNED_PLANNED = unownedBy(PLANNED_LOOKUPS);
 export const REFUSE_UNOWNED = refuseUnownedBy(LOOKUPS);
 export const REFUSE_UNOWNED_PLANNED = refuseUnownedBy(PLANNED_LOOKUPS);
-/** Staged records that will be refused, because they name two owners. One of them may be an employee who still waits. */
-const withTwoOwners = (lookups: Lookups): string => `
-  SELECT place FROM import_staged AS s
-   WHERE ${ownersDiffer(lookups)} OR s.owner_public_id IS NOT NULL AND EXISTS (
-     SELECT FROM import_waiting_employee AS waiting
-       LEFT JOIN asset ON asset.workspace_id = $1 AND asset.source = $2 AND asset.external_id = waiting.external_id
-      WHERE waiting.external_id = s.owner_external_id
-        AND COALESCE(asset.public_id, waiting.public_id) IS DISTINCT FROM s.owner_public_id)`;
+/** Staged records that will be refused, because they name two owners. */
+const withTwoOwners = (lookups: Lookups): string =>
+  `SELECT place FROM import_staged AS s WHERE ${ownersDiffer(lookups)}`;
 export const WITH_TWO_OWNERS = withTwoOwners(LOOKUPS);
 export const WITH_TWO_OWNERS_PLANNED = withTwoOwners(PLANNED_LOOKUPS);
