@@ -138,6 +138,7 @@ describe('A ready map', () => {
     ['google-chrome-os', { annotatedUser: `Ada Okafor <${ADA}>` }, { ownerEmail: ADA }],
     ['azure-resource-graph', { properties: { timeCreated: MADE } }, { createdAt: '2026-01-02T03:04:05.000Z' }],
     ['azure-resource-graph', { createdTime: MADE }, { createdAt: '2026-01-02T03:04:05.000Z' }],
+    ['azure-resource-graph', { properties: { createdAt: MADE } }, { createdAt: '2026-01-02T03:04:05.000Z' }],
     ['aws-config', { availibilityZone: 'us-west-2b' }, { region: 'us-west-2' }],
     ['azure-resource-graph', { id: '/Subscriptions/0D01/resourceGroups/web' }, { accountId: '0D01' }],
     ['azure-resource-graph', { type: 'Microsoft.DBforMySQL/servers' }, { type: 'CLOUD_RELATIONAL_DATABASE' }],
