@@ -146,6 +146,8 @@ describe('A ready map', () => {
     ['aws-config', { availabilityZone: 'Not Applicable', awsRegion: 'eu-west-1' }, { region: 'eu-west-1' }],
     ['gcp-assets', { assetType: 'storage.googleapis.com/Bucket' }, { type: 'CLOUD_STORAGE_BUCKET' }],
     ['gcp-assets', { project: 'projects/42', location: 'europe-west1-b' }, { accountId: '42', region: 'europe-west1' }],
+    ['gcp-assets', { name: '//x/projects/p/zones/us-east1-c/disks/d', resource: { data: {} } }, { region: 'us-east1' }],
+    ['gcp-assets', { name: '//x/projects/p/locations/eu/keyRings/k' }, { region: 'eu' }],
     ['gcp-assets', { createTime: MADE, labels: { env: 'prod' } }, { createdAt: '2026-01-02T03:04:05.000Z' }],
     ['gcp-assets', { labels: { env: 'prod' } }, { tags: PROD }],
     ['gcp-assets', { resource: { data: { settings: { userLabels: { env: 'prod' } } } } }, { tags: PROD }],
