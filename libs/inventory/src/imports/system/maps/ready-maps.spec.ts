@@ -186,6 +186,9 @@ describe('A ready map', () => {
     ['google-users', { archived: 'false', suspended: '' }, false],
     ['google-users', { deletionTime: '2026-01-02T03:04:05.000Z' }, true],
     ['kandji-devices', { is_removed: 'True' }, true],
+    ['aws-config', { resourceId: 'AWS::EC2::Instance/i-7', resourceType: 'AWS::Config::ResourceCompliance' }, true],
+    ['aws-config', { resourceId: 'i-7', resourceType: 'AWS::SSM::PatchCompliance' }, true],
+    ['aws-config', { resourceId: 'i-7', resourceType: 'AWS::SSM::ManagedInstanceInventory' }, false],
     ['snipe-it', { deleted_at: { datetime: '2026-01-02 03:04:05', formatted: '2026-01-02 03:04' } }, true],
     ['snipe-it', { deleted_at: null }, false],
   ])('%s leaves %j out: %p', async (name, members, isLeftOut) => {
