@@ -26,6 +26,10 @@ describe('$time', () => {
     ['2026-02-30T00:00:00Z', undefined, null],
     ['2026-01-02T03:04:05', undefined, null],
     ['2026-01-02', undefined, null],
+    ['/Date(1767323045678)/', undefined, '2026-01-02T03:04:05.678Z'],
+    ['/Date(-62135596800000)/', undefined, undefined],
+    ['/Date(99999999999999999)/', undefined, null],
+    ['/Date(1767323045678+0100)/', undefined, '2026-01-02T03:04:05.678Z'],
     ['2026-01-02T03:04:05', 'Europe/Nowhere', null],
     [1_767_323_045, undefined, null],
   ])('of %j in %j is %j', (value, zone, expected) => {

@@ -1,6 +1,8 @@
 import { isNever, parseImportTime } from '../import-time';
 
 const NOT_A_TIME = '$time takes a time such as 2026-01-02T03:04:05Z.';
+/** Windows PowerShell writes milliseconds since 1970. An offset does not move them. */
+const MILLISECONDS = /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/;
 
 /**
  * Returns a time as RFC 3339 in UTC. Undefined for no time and for stand-ins of "never". `zone` reads a time without an
@@ -14,7 +16,7 @@ export function timeText(value: unknown, zone?: unknown): string | undefined {
 }
 
 function readTime(text: string, zone: unknown): Date | 'never' | null {
-  const time = parseImportTime(text);
+  const time = parseImportTime(text.replace(MILLISECONDS, (_, since: string) => new Date(Number(since)).toISOString()));
   if (time === null || time === 'never' || time instanceof Date) return time;
   if (zone === undefined)
     throw new Error('$time got a time without an offset; give its time zone: $time(x, "Europe/Berlin").');
