@@ -9,7 +9,8 @@ const PLACEHOLDERS = new Set(
     'none null na n/a nil unknown undefined invalid empty default defaultstring oem tobefilledbyoem ' +
     'systemserialnumber chassisserialnumber baseboardserialnumber serialnumber serial notspecified ' +
     'notapplicable notavailable notset notprovided noserial noserialnumber 0123456789 123456789 1234567890 ' +
-    '12345678 1234567 123456 abcdefghij filledbyoem'
+    '12345678 1234567 123456 12345 0123456789abcdef abcdefghij filledbyoem (nullstring) ' +
+    'sn12345 sn1234567890 sys1234567890 mb1234567890'
   ).split(' '),
 );
 
