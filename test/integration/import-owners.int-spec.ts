@@ -33,6 +33,16 @@ describe('ownerEmail of imported records', () => {
     if (!dryRun) expect(await ownerOf('second')).toBe(await idOf('hr-17'));
   });
 
+  it('finds the employee to whom an address passes, at the next import at the latest', async () => {
+    await setting.importAll(EMPLOYEE, BY_EMAIL);
+    const passing = [BY_EMAIL, { ...EMPLOYEE, visibility: 'HIDDEN' }, { ...EMPLOYEE, externalId: 'hr-99' }];
+    await setting.importAll(...passing);
+
+    await setting.importAll(...passing);
+
+    expect(await ownerOf('C02XK')).toBe(await idOf('hr-99'));
+  });
+
   it('gives a new asset no owner and warns when no employee has the address', async () => {
     const other = { ...LAPTOP, externalId: 'other', owner: undefined };
     const report = await setting.importAll(other, BY_EMAIL);
