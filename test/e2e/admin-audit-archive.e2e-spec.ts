@@ -15,6 +15,7 @@ import { demandProgram, searchPath } from '../support/programs.cjs';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
+import { until } from '../support/until';
 
 const [program] = examplesOf('verify-the-audit.md').filter(({ name }) => name === 'verify');
 
@@ -87,13 +88,11 @@ describe('admin audit archive', () => {
   };
   const sizeOfTree = async (): Promise<number> =>
     Number((await client.get('/v1/audit-events/checkpoint')).text.split('\n')[1]);
-  const untilInTree = async (events: number): Promise<void> => {
-    for (const until = Date.now() + 60_000; Date.now() < until; await delay(20)) {
+  const untilInTree = async (events: number): Promise<void> =>
+    until(async () => {
       await sealing.seal();
-      if ((await sizeOfTree()) === events) return;
-    }
-    throw new Error('never in the tree');
-  };
+      return (await sizeOfTree()) === events;
+    });
   const record = async (...descriptions: string[]): Promise<void> => {
     const size = (await sizeOfTree()) + descriptions.length;
     for (const description of descriptions) {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { CHECKPOINT_KEYS, KEY_KINDS, TOKEN_KEYS } from '#libs/platform/keys';
 import { noteOf } from '../support/audit-verifier';
 import { putKey } from '../support/put-key';
 import { type TestApp, startApp, startInstance } from '../support/start-app';
+import { until } from '../support/until';
 
 const PATH = '/v1/audit-events/checkpoint';
 const EMPTY_ROOT = createHash('sha256').digest('base64');
@@ -16,13 +16,8 @@ describe('GET /v1/audit-events/checkpoint', () => {
   beforeAll(async () => (app = await startApp()));
   afterAll(() => app.stop());
 
-  /** Returns the tree size once it is this, or fails. */
-  const untilSize = async (client: ReturnType<TestApp['client']>, size: number): Promise<number> => {
-    for (const until = Date.now() + 60_000; Date.now() < until; await delay(200)) {
-      if ((await noteOf(client)).size === size) return size;
-    }
-    return (await noteOf(client)).size;
-  };
+  const untilSize = async (client: ReturnType<TestApp['client']>, size: number): Promise<void> =>
+    until(async () => (await noteOf(client)).size === size);
 
   it('returns a signed note of the empty tree before the first event', async () => {
     const workspace = await app.arrange.aWorkspace();
@@ -42,7 +37,7 @@ describe('GET /v1/audit-events/checkpoint', () => {
       await client.patch(`/v1/inventory/assets/${id}`, { description });
     }
 
-    expect(await untilSize(client, 3)).toBe(3);
+    await untilSize(client, 3);
 
     expect((await noteOf(await app.arrange.aClient(other, ['all:read']))).size).toBe(0);
   });
@@ -89,12 +84,10 @@ describe('GET /v1/audit-events/checkpoint', () => {
       );
 
       await putKey(CHECKPOINT_KEYS, directory);
-      for (const until = Date.now() + 30_000; Date.now() < until; await delay(200)) {
-        if ((await client.get(PATH)).status === 200) break;
-      }
+      await until(async () => (await client.get(PATH)).status === 200);
       const { id } = await instance.arrange.anAsset(workspace);
       await client.patch(`/v1/inventory/assets/${id}`, { description: 'one' });
-      expect(await untilSize(client, 1)).toBe(1);
+      await untilSize(client, 1);
       await app.database.admin.query('UPDATE audit_checkpoint SET size = 2 WHERE workspace_id = $1', [workspace]);
       expect((await client.get(PATH)).status).toBe(503);
     } finally {

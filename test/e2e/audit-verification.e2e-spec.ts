@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { setTimeout as delay } from 'node:timers/promises';
 import { examplesOf } from '../support/doc-examples';
 import { noteOf } from '../support/audit-verifier';
 import { demandProgram, searchPath } from '../support/programs.cjs';
 import { type TestApp, startApp } from '../support/start-app';
+import { until } from '../support/until';
 
 const [program] = examplesOf('verify-the-audit.md').filter(({ name }) => name === 'verify');
 const LONGEST_PROGRAM = 66;
@@ -47,10 +47,7 @@ describe("The auditor's program in the documentation", () => {
     const client = app.client(token);
     const { size } = await noteOf(client);
     for (const description of descriptions) await client.patch(`/v1/inventory/assets/${asset}`, { description });
-    for (const until = Date.now() + 60_000; Date.now() < until; await delay(100)) {
-      if ((await noteOf(client)).size === size + descriptions.length) return;
-    }
-    throw new Error('never in the tree');
+    await until(async () => (await noteOf(client)).size === size + descriptions.length);
   };
   const tamper = (statement: string) => app.database.admin.query(statement, [workspace]);
 

@@ -5,7 +5,6 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { shownFile } from '../support/doc-examples';
@@ -13,6 +12,7 @@ import { installPackedClient } from '../support/packed-client';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 import { AWAITED_LOCKS, type TestDatabase, createTestDatabase } from '../support/test-database';
+import { until } from '../support/until';
 
 const PAGE = 'connectors/nodejs.md';
 
@@ -198,7 +198,3 @@ describe('forward.mjs', () => {
     expect(existsSync(`${cursor}.new`)).toBe(false);
   });
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await delay(20);
-}

@@ -1,7 +1,7 @@
 import { type Socket, connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type TestApp, startApp } from '../support/start-app';
 import { StreamReader } from '../support/stream-reader';
+import { until } from '../support/until';
 
 const LIST = '/v1/inventory/assets?pageSize=100';
 /** An instance holds 80 MB for all of its clients, and a page has 6 MB. */
@@ -29,12 +29,6 @@ describe('Responses that an application does not read', () => {
     socket.write(`GET ${LIST} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
     await new Promise((resolve) => socket.once('readable', resolve));
   };
-  const until = async (wanted: number, ask: () => Promise<{ readonly status: number }>): Promise<void> => {
-    for (const deadline = Date.now() + 60_000; (await ask()).status !== wanted;) {
-      if (Date.now() > deadline) throw new Error(`The status is not ${wanted}.`);
-      await delay(50);
-    }
-  };
 
   it('make it wait for more, and neither others nor shorter responses', async () => {
     const token = await app.arrange.aToken(workspace);
@@ -52,7 +46,7 @@ describe('Responses that an application does not read', () => {
     expect((await other.get(LIST)).status).toBe(200);
 
     sockets.splice(0).forEach((socket) => socket.destroy());
-    await until(200, () => same.get(LIST));
+    await until(async () => (await same.get(LIST)).status === 200);
   });
 
   it('make its streams wait, before one takes a token of its bucket', async () => {
@@ -70,7 +64,7 @@ describe('Responses that an application does not read', () => {
     expect(app.logLines.map(({ message }) => message)).not.toContain('stream begun');
 
     sockets.splice(0).forEach((socket) => socket.destroy());
-    await until(200, () => app.client(token).get(LIST));
+    await until(async () => (await app.client(token).get(LIST)).status === 200);
     expect(await begin()).toBe(200);
   });
 

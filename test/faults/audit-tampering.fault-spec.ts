@@ -1,9 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { AuditVerifier } from '../support/audit-verifier';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
+import { until } from '../support/until';
 import { MINUTE, sized, tell } from './sizes';
 
 const TAMPERINGS = sized({ short: 56, long: 1_000 });
@@ -92,16 +92,11 @@ describe('A customer with a kept checkpoint and the public key', () => {
   }, 3 * MINUTE);
   afterAll(() => app.stop());
 
-  const sealed = async (size: number): Promise<void> => {
-    for (const until = Date.now() + MINUTE; Date.now() < until; await delay(200)) {
-      const { rows } = await owner.query(`SELECT 1 FROM audit_checkpoint WHERE ${HERE} AND size = $2`, [
-        workspace,
-        size,
-      ]);
-      if (rows.length > 0) return;
-    }
-    throw new Error('not sealed in time');
-  };
+  const sealed = async (size: number): Promise<void> =>
+    until(async () => {
+      const text = `SELECT 1 FROM audit_checkpoint WHERE ${HERE} AND size = $2`;
+      return (await owner.query(text, [workspace, size])).rows.length > 0;
+    });
   /** In one transaction that no sealer interrupts. */
   const asOwner = async (statements: readonly string[]): Promise<void> => {
     await owner.query('BEGIN');
