@@ -23,7 +23,7 @@ type Parser = (chunk: unknown) => unknown;
 /** An item of a document, or the reason why there is none. */
 export type JsonItem = ReadItem | { readonly fault: string };
 
-export interface ReadItem {
+interface ReadItem {
   readonly item: unknown;
   readonly bytes: number;
   readonly listed: boolean;
@@ -219,7 +219,7 @@ class ItemWalk {
       this.depths.push({ at: this.next, list: name === 'startArray', found: false });
       if (name === 'startArray') return;
       if (this.next === 0) {
-        this.whole = new Unfinished(ITEM_LIMIT, this.depths.length > 1);
+        this.whole = new Unfinished(ITEM_LIMIT, false);
         this.whole.take(token);
       }
       this.next = null;

@@ -144,17 +144,6 @@ describe('A path of items', () => {
     ]);
   });
 
-  it.each<[string, string, Given?]>([
-    ['a line by the name of the file', '{"id":"a"}\n', { file: 'x.ndjson' }],
-    ['a line by its format', '{"id":"a"}', { format: 'ndjson' }],
-    ['a list', '[{"id":"a"}]'],
-  ])('that a single document has not makes it an item in %s only', async (...[, content, given]) => {
-    const lacks = "The document has no member value, which the map's items name.";
-
-    expect(await idsOf(content, { ...given, items: 'value' })).toEqual(['a']);
-    expect(await idsOf('{"id":"request-7","name":"rate limited"}', { items: 'value' })).toEqual([lacks]);
-  });
-
   it.each([
     ['{"errors":[{"message":"rate limited"}],"data":null}', 'data', 'devices'],
     ['{"data":{"devices":null},"errors":[]}', 'data.devices', 'nodes'],

@@ -4,7 +4,7 @@ import type { ItemsByExpression, ItemsOfMap, RecordMap } from '../../domain/maps
 import { csvLine, csvLines, readBooleans } from '../csv-lines';
 import { type Start, formatOfItems } from '../input-format';
 import { ndjsonLines } from '../ndjson-lines';
-import { ITEM_LIMIT, type JsonItem, type ReadItem, jsonItems, parseItem } from './json-items';
+import { ITEM_LIMIT, type JsonItem, jsonItems, parseItem } from './json-items';
 
 const MAX_DOCUMENT_BYTES = 268_435_456;
 const DOCUMENT_LIMIT = {
@@ -70,7 +70,7 @@ function itemLines(bytes: AsyncIterable<Buffer>, start: Start, input: MappedInpu
       csv: (header, row) => csvLine(header, row, 'items'),
     });
   }
-  return numbered(map.items === null ? wholeItems(bytes) : itemsIn(bytes, map.items, format), fileIndex);
+  return numbered(map.items === null ? wholeItems(bytes) : itemsIn(bytes, map.items), fileIndex);
 }
 
 /** Numbers items, and keeps them as they are for `--errors`. */
@@ -98,21 +98,10 @@ async function* numbered(chunks: AsyncIterable<readonly JsonItem[]>, fileIndex: 
  * Without a path: elements of lists and documents that follow each other are items. A single object is one, or the list
  * that its only array of objects is.
  */
-function wholeItems(bytes: AsyncIterable<Buffer>): AsyncIterable<readonly JsonItem[]> {
-  return withSingle(jsonItems(bytes, [], DOCUMENT_LIMIT), (single) => {
-    const list = listOf(single.item);
-    return list === null ? [[asItem(single)]] : inParts(list);
-  });
-}
-
-/** Hands out items. `itemsOf` decides about one that is alone in its file and in no list. */
-async function* withSingle(
-  chunks: AsyncIterable<readonly JsonItem[]>,
-  itemsOf: (single: ReadItem) => Iterable<readonly JsonItem[]>,
-): AsyncGenerator<readonly JsonItem[]> {
-  let single: ReadItem | null = null;
+async function* wholeItems(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonly JsonItem[]> {
+  let single: (JsonItem & { readonly item: unknown }) | null = null;
   let count = 0;
-  for await (const items of chunks) {
+  for await (const items of jsonItems(bytes, [], DOCUMENT_LIMIT)) {
     const ready: JsonItem[] = [];
     for (const read of items) {
       count += 1;
@@ -123,7 +112,10 @@ async function* withSingle(
     }
     if (ready.length > 0) yield ready;
   }
-  if (single !== null) yield* itemsOf(single);
+  if (single === null) return;
+  const list = listOf(single.item);
+  if (list === null) yield [asItem(single)];
+  else yield* inParts(list);
 }
 
 /** A document may have any number of items, and a line takes as much memory as a small one. */
@@ -149,17 +141,9 @@ function listOf(document: unknown): readonly unknown[] | null {
   return lists.length === 1 && isOfObjects ? list : null;
 }
 
-async function* itemsIn(
-  bytes: AsyncIterable<Buffer>,
-  items: ItemsOfMap,
-  format: Format,
-): AsyncGenerator<readonly JsonItem[]> {
+async function* itemsIn(bytes: AsyncIterable<Buffer>, items: ItemsOfMap): AsyncGenerator<readonly JsonItem[]> {
   if ('path' in items) {
-    const read = jsonItems(bytes, items.path);
-    // A single document without the first member of the path is no page, so it may be an error that has an id.
-    yield* format === 'ndjson'
-      ? read
-      : withSingle(read, (single) => [[single.lacks === undefined ? single : { fault: single.lacks }]]);
+    yield* jsonItems(bytes, items.path);
     return;
   }
   for await (const read of jsonItems(bytes, null, DOCUMENT_LIMIT)) {
