@@ -217,6 +217,7 @@ describe('A ready map', () => {
   it.each<[string, object, object]>([
     ['aws-ec2', RESERVATIONS, { InstanceId: 'i-2' }],
     ['google-chrome-os', { chromeosdevices: [{ deviceId: '8f1' }] }, { deviceId: '8f2' }],
+    ['google-users', { users: [{ id: '1' }] }, { id: '2' }],
   ])('%s takes pages, lists of items and items, and no error among them', async (name, page, item) => {
     expect(await itemsBy(name, item)).toEqual(item);
     expect(await itemsBy(name, [item, item])).toEqual([item, item]);
@@ -225,6 +226,13 @@ describe('A ready map', () => {
     for (const document of [{ error: 'expired' }, [page, { error: 'expired' }], [item, { error: 'expired' }]]) {
       await expect(itemsBy(name, document)).rejects.toThrow('has no');
     }
+  });
+
+  it.each([
+    ['google-chrome-os', 'admin#directory#chromeosdevices'],
+    ['google-users', 'admin#directory#users'],
+  ])('%s takes a page from which Google leaves the list out', async (name, kind) => {
+    expect(await itemsBy(name, { kind, etag: '"e2"' })).toBeUndefined();
   });
 
   it('intune-devices does not know whether an unknown agent manages a device', async () => {
