@@ -17,12 +17,3 @@ export const COMPUTER_FILTERS: readonly ComputerFilter[] = [
   { source: 'demo' },
   { source: 'nobody' },
 ];
-
-/** Several filters of postures together. */
-export const COMBINED_POSTURES: readonly ComputerFilter[] = [
-  { isMonitored: true, failingAnyOf: ['ANTIVIRUS'] },
-  { isMonitored: false, unknownAnyOf: ['ANTIVIRUS'] },
-  { failingAnyOf: ['ANTIVIRUS'], unknownAnyOf: ['SCREEN_LOCK'] },
-  { isMonitored: true, failingAnyOf: [...CHECKS] },
-  { isMonitored: true, failingAnyOf: [...CHECKS], unknownAnyOf: [...CHECKS] },
-];
