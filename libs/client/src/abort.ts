@@ -25,14 +25,14 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs `work` with a signal that aborts when `signal` does, or with a `TimeoutError` after `milliseconds`. */
 export async function withTimeout<Result>(
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   milliseconds: number,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   const controller = new AbortController();
-  const giveUp = () => controller.abort(signal.reason);
-  signal.addEventListener('abort', giveUp, { once: true });
+  const giveUp = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', giveUp, { once: true });
   const timer = setTimeout(
     () => {
       controller.abort(new DOMException(`it took longer than ${milliseconds} ms`, 'TimeoutError'));
@@ -43,7 +43,7 @@ export async function withTimeout<Result>(
     return await work(controller.signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', giveUp);
+    signal?.removeEventListener('abort', giveUp);
   }
 }
 

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
@@ -68,6 +68,19 @@ describe('A call that was aborted before it began', () => {
     } finally {
       process.off('unhandledRejection', note);
     }
+  });
+});
+
+describe('A signal', () => {
+  it('has no listener left after a call, so that one may serve thousands of calls', async () => {
+    const { client } = talking({ rest: () => json({ results: [], pageInfo: { hasNextPage: false } }) });
+    const { signal } = new AbortController();
+
+    await client.getAsset('x', { signal });
+    await client.getHealth({ signal });
+    await client.listAssets({}, { signal }).pages().next();
+
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
 

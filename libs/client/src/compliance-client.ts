@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import createClient, { type Client } from 'openapi-fetch';
-import { type ChangePage, Changes, type FollowOptions } from './changes';
+import { Changes, type FollowOptions } from './changes';
 import { checkNumbers } from './checked-numbers';
 import { type ProofOptions, proofOf } from './client-proof';
 import { type paths } from './contract';
 import { Export, type ExportOptions } from './export';
 import { MemoryTokenStore } from './memory-token-store';
-import { type Page, Pages } from './pages';
+import { Pages } from './pages';
 import { type RetryPolicy, policyOf } from './retry';
 import type * as api from './resources';
 import { type TokenStore } from './token-store';
@@ -95,7 +95,6 @@ export class ComplianceClient {
     });
     this.#api = createClient<paths, 'application/json'>({
       baseUrl,
-      fetch: (request) => this.#transport.send(request),
       headers: { Accept: 'application/json, application/problem+json' },
       querySerializer: (query) => searchOf(query).toString(),
     });
@@ -103,49 +102,45 @@ export class ComplianceClient {
 
   /** Needs neither a token nor valid credentials. */
   async getHealth(options: CallOptions = {}): Promise<Answer<api.Health>> {
-    const anonymously = (request: Request) => this.#transport.sendAnonymously(request);
-    return answerOf(await this.#api.GET('/v1/health', { ...options, fetch: anonymously }));
+    const fetch = (request: Request) => this.#transport.sendAnonymously(request, options.signal);
+    return answerOf(await this.#api.GET('/v1/health', { ...this.#by(options), fetch }));
   }
 
   /** The application of the token, what it may do, and how many requests it has left. */
   async me(options: CallOptions = {}): Promise<Answer<api.Me>> {
-    return answerOf(await this.#api.GET('/v1/me', { ...options }));
+    return answerOf(await this.#api.GET('/v1/me', this.#by(options)));
   }
 
   listAssets(query: api.AssetQuery = {}, options: CallOptions = {}): Pages<api.Asset> {
-    return pagesOf(query, (next) => this.#api.GET('/v1/inventory/assets', { ...options, params: { query: next } }));
+    return new Pages(this.#loading(query, options, (init) => this.#api.GET('/v1/inventory/assets', init)));
   }
 
   listCategories(query: api.CategoryQuery = {}, options: CallOptions = {}): Pages<api.AssetCategory> {
-    return pagesOf(query, (next) => this.#api.GET('/v1/inventory/categories', { ...options, params: { query: next } }));
+    return new Pages(this.#loading(query, options, (init) => this.#api.GET('/v1/inventory/categories', init)));
   }
 
   listTagKeys(query: api.TagKeyQuery = {}, options: CallOptions = {}): Pages<api.TagKey> {
-    return pagesOf(query, (next) => this.#api.GET('/v1/inventory/tag-keys', { ...options, params: { query: next } }));
+    return new Pages(this.#loading(query, options, (init) => this.#api.GET('/v1/inventory/tag-keys', init)));
   }
 
   listSources(query: api.SourceQuery = {}, options: CallOptions = {}): Pages<api.Source> {
-    return pagesOf(query, (next) => this.#api.GET('/v1/inventory/sources', { ...options, params: { query: next } }));
+    return new Pages(this.#loading(query, options, (init) => this.#api.GET('/v1/inventory/sources', init)));
   }
 
   listComputers(query: api.ComputerQuery = {}, options: CallOptions = {}): Pages<api.Computer> {
-    return pagesOf(query, (next) => this.#api.GET('/v1/computers', { ...options, params: { query: next } }));
+    return new Pages(this.#loading(query, options, (init) => this.#api.GET('/v1/computers', init)));
   }
 
   /** Follows the changes of assets. Without a cursor it begins with every visible asset. */
   changes(query: api.AssetChangeQuery = {}, options: FollowOptions = {}): Changes<api.AssetChange> {
-    const { signal } = options;
-    return changesOf(query, options, (next) =>
-      this.#api.GET('/v1/inventory/changes', { signal, params: { query: next } }),
-    );
+    const load = this.#loading(query, options, (init) => this.#api.GET('/v1/inventory/changes', init));
+    return new Changes(load, options);
   }
 
   /** Follows the changes of computers. */
   computerChanges(query: api.ComputerChangeQuery = {}, options: FollowOptions = {}): Changes<api.ComputerChange> {
-    const { signal } = options;
-    return changesOf(query, options, (next) =>
-      this.#api.GET('/v1/computers/changes', { signal, params: { query: next } }),
-    );
+    const load = this.#loading(query, options, (init) => this.#api.GET('/v1/computers/changes', init));
+    return new Changes(load, options);
   }
 
   /** Follows audit events in the order of their `sequence`. Without a cursor it begins with the first one. */
@@ -153,8 +148,8 @@ export class ComplianceClient {
     query: api.AuditEventQuery = {},
     options: FollowOptions = {},
   ): Changes<api.AuditEvent, api.AuditEventPage> {
-    const { signal } = options;
-    return changesOf(query, options, (next) => this.#api.GET('/v1/audit-events', { signal, params: { query: next } }));
+    const load = this.#loading(query, options, (init) => this.#api.GET('/v1/audit-events', init));
+    return new Changes(load, options);
   }
 
   /** Reads all assets that the filters match in one response, which is resumed when it is cut. */
@@ -169,18 +164,24 @@ export class ComplianceClient {
 
   async getAsset(id: string, options: FindOptions = {}): Promise<Answer<api.Asset>> {
     const { signal, ...query } = options;
-    return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { signal, params: { path: { id }, query } }));
+    return answerOf(
+      await this.#api.GET('/v1/inventory/assets/{id}', { ...this.#by({ signal }), params: { path: { id }, query } }),
+    );
   }
 
   async getComputer(id: string, options: FindOptions = {}): Promise<Answer<api.Computer>> {
     const { signal, ...query } = options;
-    return answerOf(await this.#api.GET('/v1/computers/{id}', { signal, params: { path: { id }, query } }));
+    return answerOf(
+      await this.#api.GET('/v1/computers/{id}', { ...this.#by({ signal }), params: { path: { id }, query } }),
+    );
   }
 
   /** The states of one asset, newest first. `asset` is null for a time when it was hidden or deleted. */
   assetHistory(id: string, query: api.HistoryQuery = {}, options: CallOptions = {}): Pages<api.AssetHistoryEntry> {
-    return pagesOf(query, (next) =>
-      this.#api.GET('/v1/inventory/assets/{id}/history', { ...options, params: { path: { id }, query: next } }),
+    return new Pages(
+      this.#loading(query, options, (init) =>
+        this.#api.GET('/v1/inventory/assets/{id}/history', { ...init, params: { ...init.params, path: { id } } }),
+      ),
     );
   }
 
@@ -190,27 +191,29 @@ export class ComplianceClient {
     query: api.HistoryQuery = {},
     options: CallOptions = {},
   ): Pages<api.ComputerHistoryEntry> {
-    return pagesOf(query, (next) =>
-      this.#api.GET('/v1/computers/{id}/history', { ...options, params: { path: { id }, query: next } }),
+    return new Pages(
+      this.#loading(query, options, (init) =>
+        this.#api.GET('/v1/computers/{id}/history', { ...init, params: { ...init.params, path: { id } } }),
+      ),
     );
   }
 
   /** Counts of visible assets by day; of today alone without a query. */
   async summary(query: api.SummaryQuery = {}, options: CallOptions = {}): Promise<Answer<api.AssetSummary>> {
-    return answerOf(await this.#api.GET('/v1/inventory/summary', { ...options, params: { query } }));
+    return answerOf(await this.#api.GET('/v1/inventory/summary', { ...this.#by(options), params: { query } }));
   }
 
   /** The same for computers and their checks. */
   async computerSummary(query: api.SummaryQuery = {}, options: CallOptions = {}): Promise<Answer<api.ComputerSummary>> {
-    return answerOf(await this.#api.GET('/v1/computers/summary', { ...options, params: { query } }));
+    return answerOf(await this.#api.GET('/v1/computers/summary', { ...this.#by(options), params: { query } }));
   }
 
   /** Updates owner, description, classification and customer tags of one asset. */
   async updateAsset(id: string, patch: api.AssetPatch, options: UpdateOptions = {}): Promise<Answer<api.Asset>> {
-    const { signal, idempotencyKey = randomUUID(), ifMatch, nullClears = false } = options;
+    const { idempotencyKey = randomUUID(), ifMatch, nullClears = false } = options;
     return answerOf(
       await this.#api.PATCH('/v1/inventory/assets/{id}', {
-        signal,
+        ...this.#by(options),
         params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey, 'If-Match': ifMatch } },
         headers: { 'Content-Type': mediaTypeOf(nullClears) },
         body: patch,
@@ -220,15 +223,32 @@ export class ComplianceClient {
 
   /** Applies one patch to up to 100 assets, or a patch to each of them, in one transaction. */
   async updateAssets(update: api.BulkUpdate, options: WriteOptions = {}): Promise<Answer<api.BulkUpdateSummary>> {
-    const { signal, idempotencyKey = randomUUID(), nullClears = false } = options;
+    const { idempotencyKey = randomUUID(), nullClears = false } = options;
     return answerOf(
       await this.#api.PATCH('/v1/inventory/assets', {
-        signal,
+        ...this.#by(options),
         params: { header: { 'Idempotency-Key': idempotencyKey } },
         headers: { 'Content-Type': mediaTypeOf(nullClears) },
         body: update as api.Body<'updateAssets'>,
       }),
     );
+  }
+
+  /** Keeps the signal from the Request, which would leave a listener on it until garbage is collected. */
+  #by({ signal }: CallOptions): Sender {
+    return { fetch: (request) => this.#transport.send(request, signal) };
+  }
+
+  /** Returns a function that loads the page at a cursor. */
+  #loading<Query extends { pageCursor?: string }, Page>(
+    query: Query,
+    options: CallOptions,
+    load: (init: ListInit<Query>) => Promise<Fetched<Page>>,
+  ): (cursor: string | null) => Promise<Page> {
+    return async (cursor) => {
+      const next = cursor === null ? query : { ...query, since: undefined, pageCursor: cursor };
+      return answerOf(await load({ ...this.#by(options), params: { query: next } })).body;
+    };
   }
 
   #export<Item>(path: string, query: object, item: string, options: ExportOptions): Export<Item> {
@@ -238,12 +258,23 @@ export class ComplianceClient {
         url.search = searchOf(query).toString();
         if (checkpoint !== null) url.searchParams.set('pageCursor', checkpoint);
         const request = new Request(url, { headers: { Accept: 'application/x-ndjson' } });
-        return this.#transport.open(request, options.signal ?? new AbortController().signal);
+        return this.#transport.open(request, options.signal);
       },
       item,
       options,
     );
   }
+}
+
+/** Options by which openapi-fetch sends a request. */
+interface Sender {
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly [option: string]: unknown;
+}
+
+/** Options of a list's request. */
+interface ListInit<Query> extends Sender {
+  readonly params: { readonly query: Query };
 }
 
 /** The result of openapi-fetch. Our transport throws for every error, so the body is present. */
@@ -259,27 +290,6 @@ function answerOf<Body>({ data, response: { headers } }: Fetched<Body>): Answer<
     replayed: headers.get('Idempotent-Replayed') === 'true',
     requestId: headers.get('X-Request-Id'),
   };
-}
-
-function pagesOf<Query extends { pageCursor?: string }, Item>(
-  query: Query,
-  load: (query: Query) => Promise<Fetched<Page<Item>>>,
-): Pages<Item> {
-  return new Pages(async (cursor) => {
-    const next = cursor === null ? query : { ...query, pageCursor: cursor };
-    return answerOf(await load(next)).body;
-  });
-}
-
-function changesOf<Query extends { pageCursor?: string; since?: string }, Change, Feed extends ChangePage<Change>>(
-  query: Query,
-  options: FollowOptions,
-  load: (query: Query) => Promise<Fetched<Feed>>,
-): Changes<Change, Feed> {
-  return new Changes(async (cursor) => {
-    const next = cursor === null ? query : { ...query, since: undefined, pageCursor: cursor };
-    return answerOf(await load(next)).body;
-  }, options);
 }
 
 /** Separates list items by commas. Keeps an empty list, so that the API refuses it instead of matching everything. */

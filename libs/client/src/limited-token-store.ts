@@ -25,7 +25,7 @@ export class LimitedTokenStore implements TokenStore {
   }
 
   async #limited<Result>(operation: Promise<Result>): Promise<Result> {
-    return withTimeout(new AbortController().signal, this.#limitMs, async (signal) => {
+    return withTimeout(undefined, this.#limitMs, async (signal) => {
       try {
         return await abortable(operation, signal);
       } catch (error) {

@@ -10,7 +10,7 @@ import { ConnectionLost, Problem } from './problem';
 export async function* ndjsonLines(
   response: Response,
   timeoutMs: number,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<ExportLine, void, undefined> {
   if (!response.body) throw new ConnectionLost(new Error('the stream is empty'));
   const reader = response.body.getReader();
@@ -36,12 +36,12 @@ export async function* ndjsonLines(
 async function nextPiece(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   timeoutMs: number,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Awaited<ReturnType<typeof reader.read>>> {
   try {
     return await withTimeout(signal, timeoutMs, (limited) => abortable(reader.read(), limited));
   } catch (error) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     throw new ConnectionLost(error);
   }
 }

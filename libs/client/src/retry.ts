@@ -41,7 +41,7 @@ const PASSING_STATUSES = [429, 502, 503, 504];
 export async function retried<Result>(
   attempt: (signal: AbortSignal) => Promise<Result>,
   policy: RetryPolicy,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Result> {
   const end = Date.now() + policy.longestCallMs;
   return withTimeout(signal, policy.longestCallMs, async (limited) => {
@@ -51,7 +51,7 @@ export async function retried<Result>(
       try {
         return await attempt(limited);
       } catch (error) {
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
         if (limited.aborted) throw failure ?? new ConnectionLost(error);
         failure = error as Error;
         // Other calls may have been faster. Only the time of the call limits how often it asks again.

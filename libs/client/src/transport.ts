@@ -47,24 +47,21 @@ export class Transport {
   }
 
   /** For reads, and for writes with an `Idempotency-Key`. */
-  async send(request: Request): Promise<Response> {
-    return retried((signal) => this.#sendWithToken(request, signal), this.#options.retry, request.signal);
+  async send(request: Request, signal: AbortSignal | undefined): Promise<Response> {
+    return retried((limited) => this.#sendWithToken(request, limited), this.#options.retry, signal);
   }
 
-  /**
-   * For a stream: its body is read as it arrives. Whoever reads it repeats what breaks off. The signal is the caller's
-   * own, because that of a Request no longer aborts once the Request is garbage.
-   */
-  async open(request: Request, signal: AbortSignal): Promise<AsyncIterable<ExportLine>> {
+  /** For a stream: its body is read as it arrives. Whoever reads it repeats what breaks off. */
+  async open(request: Request, signal: AbortSignal | undefined): Promise<AsyncIterable<ExportLine>> {
     const { retry, timeoutMs } = this.#options;
     const attempt = (limited: AbortSignal) => this.#sendWithToken(request, limited, stream);
     return ndjsonLines(await retried(attempt, retry, signal), timeoutMs, signal);
   }
 
   /** For reads that need no token. */
-  async sendAnonymously(request: Request): Promise<Response> {
-    const attempt = (signal: AbortSignal) => this.#exchange(request.clone(), signal).then(success);
-    return retried(attempt, this.#options.retry, request.signal);
+  async sendAnonymously(request: Request, signal: AbortSignal | undefined): Promise<Response> {
+    const attempt = (limited: AbortSignal) => this.#exchange(request.clone(), limited).then(success);
+    return retried(attempt, this.#options.retry, signal);
   }
 
   async #sendWithToken(request: Request, signal: AbortSignal, receive = whole): Promise<Response> {
@@ -84,7 +81,7 @@ export class Transport {
   async #issueToken(): Promise<StoredToken> {
     const { baseUrl, clientId, proof, timeoutMs } = this.#options;
     const limitMs = Math.min(timeoutMs, LONGEST_TOKEN_REQUEST_MS);
-    return withTimeout(new AbortController().signal, limitMs, async (limited) => {
+    return withTimeout(undefined, limitMs, async (limited) => {
       try {
         // The assertion is a function of the user, which may never settle.
         const proven = await abortable(proof(), limited);
