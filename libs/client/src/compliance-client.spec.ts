@@ -84,6 +84,21 @@ describe('A signal', () => {
   });
 });
 
+describe('A response', () => {
+  it.each<Record<string, string>>([{}, { 'Content-Length': '10' }])('is parsed once (%j)', async (headers) => {
+    const rest = () => new Response('{"id":"x"}', { headers: { ...headers, 'Content-Type': 'application/json' } });
+    const { client } = talking({ rest });
+    await client.me();
+    const parse = jest.spyOn(JSON, 'parse');
+
+    const { body } = await client.getAsset('x');
+
+    const { calls } = parse.mock;
+    parse.mockRestore();
+    expect([body, calls]).toEqual([{ id: 'x' }, [['{"id":"x"}']]]);
+  });
+});
+
 describe('A list with filters', () => {
   it.each([
     [{ ids: [] }, '?ids='],

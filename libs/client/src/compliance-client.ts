@@ -5,6 +5,7 @@ import { checkNumbers } from './checked-numbers';
 import { type ProofOptions, proofOf } from './client-proof';
 import { type paths } from './contract';
 import { Export, type ExportOptions } from './export';
+import { type Received } from './json-object';
 import { MemoryTokenStore } from './memory-token-store';
 import { Pages } from './pages';
 import { type RetryPolicy, policyOf } from './retry';
@@ -234,9 +235,12 @@ export class ComplianceClient {
     );
   }
 
-  /** Keeps the signal from the Request, which would leave a listener on it until garbage is collected. */
+  /**
+   * Leaves the parsing of the response to the transport, and the signal too: a Request would leave a listener on it until
+   * garbage is collected.
+   */
   #by({ signal }: CallOptions): Sender {
-    return { fetch: (request) => this.#transport.send(request, signal) };
+    return { parseAs: 'stream', fetch: (request) => this.#transport.send(request, signal) };
   }
 
   /** Returns a function that loads the page at a cursor. */
@@ -268,7 +272,7 @@ export class ComplianceClient {
 
 /** Options by which openapi-fetch sends a request. */
 interface Sender {
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: (request: Request) => Promise<Received>;
   readonly [option: string]: unknown;
 }
 
@@ -277,15 +281,16 @@ interface ListInit<Query> extends Sender {
   readonly params: { readonly query: Query };
 }
 
-/** The result of openapi-fetch. Our transport throws for every error, so the body is present. */
+/** The result of openapi-fetch. Of its data only the type counts. */
 interface Fetched<Body> {
   readonly data?: Body;
   readonly response: Response;
 }
 
-function answerOf<Body>({ data, response: { headers } }: Fetched<Body>): Answer<Body> {
+function answerOf<Body>({ response }: Fetched<Body>): Answer<Body> {
+  const { headers, parsed } = response as Received;
   return {
-    body: data as Body,
+    body: parsed as Body,
     etag: headers.get('ETag'),
     replayed: headers.get('Idempotent-Replayed') === 'true',
     requestId: headers.get('X-Request-Id'),

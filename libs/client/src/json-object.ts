@@ -1,3 +1,8 @@
+/** A response that was read to its end, and the object in it. */
+export interface Received extends Response {
+  readonly parsed: Readonly<Record<string, unknown>>;
+}
+
 /** Parses a JSON object. Returns null for any other text, so that no error quotes it. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> | null {
   try {

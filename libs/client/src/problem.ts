@@ -1,4 +1,5 @@
 import { type ProblemCode, type components } from './contract';
+import { jsonObject } from './json-object';
 
 type ProblemBody = components['schemas']['Problem'];
 
@@ -27,9 +28,9 @@ export class Problem extends Error {
   }
 
   static async of(response: Response): Promise<Problem> {
-    if (response.status < 400) return Problem.unexpected(response, 'A redirect, which is not followed.');
     // A proxy may respond with anything, even with JSON of its own.
-    const body = ((await response.json().catch(() => null)) ?? {}) as Readonly<Record<keyof ProblemBody, unknown>>;
+    const body: Partial<Record<keyof ProblemBody, unknown>> = jsonObject(await response.text()) ?? {};
+    if (response.status < 400) return Problem.unexpected(response, 'A redirect, which is not followed.');
     return new Problem(
       textOr('unexpected_answer', body.code),
       response.status,

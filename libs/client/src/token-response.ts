@@ -1,3 +1,4 @@
+import { type Received } from './json-object';
 import { Problem } from './problem';
 import { type StoredToken } from './token-store';
 
@@ -5,12 +6,8 @@ import { type StoredToken } from './token-store';
 const TOKEN = /^[\x21-\x7E]+$/;
 
 /** Reads the token from the token endpoint's response. Errors do not quote the response. */
-export async function tokenOf(response: Response, sentAt: number): Promise<StoredToken> {
-  const body: unknown = await response.json().catch(() => null);
-  const { access_token, expires_in } = (body ?? {}) as {
-    readonly access_token?: unknown;
-    readonly expires_in?: unknown;
-  };
+export function tokenOf(response: Received, sentAt: number): StoredToken {
+  const { access_token, expires_in } = response.parsed;
   if (typeof access_token !== 'string' || !TOKEN.test(access_token)) {
     throw Problem.unexpected(response, 'The token response has no usable access_token.');
   }

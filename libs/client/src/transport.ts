@@ -1,7 +1,7 @@
 import { abortable, withTimeout } from './abort';
 import { type Proof } from './client-proof';
 import { type ExportLine } from './export';
-import { jsonObject } from './json-object';
+import { type Received, jsonObject } from './json-object';
 import { LimitedTokenStore } from './limited-token-store';
 import { ndjsonLines } from './ndjson';
 import { ConnectionLost, Problem } from './problem';
@@ -32,6 +32,9 @@ const RENEWALS_OF_A_CALL = 2;
 const LONGEST_STORE_MS = LOCK_MS / 6;
 const LONGEST_TOKEN_REQUEST_MS = LOCK_MS / 2;
 
+/** Takes what the caller wants from a response. @throws `Problem` for an error response */
+type Receive<Result> = (response: Response) => Promise<Result>;
+
 /** Sends requests with a token, retries them when that is safe, and throws errors. */
 export class Transport {
   // Private fields, so that printing a client shows no secret.
@@ -47,8 +50,8 @@ export class Transport {
   }
 
   /** For reads, and for writes with an `Idempotency-Key`. */
-  async send(request: Request, signal: AbortSignal | undefined): Promise<Response> {
-    return retried((limited) => this.#sendWithToken(request, limited), this.#options.retry, signal);
+  async send(request: Request, signal: AbortSignal | undefined): Promise<Received> {
+    return retried((limited) => this.#sendWithToken(request, limited, object), this.#options.retry, signal);
   }
 
   /** For a stream: its body is read as it arrives. Whoever reads it repeats what breaks off. */
@@ -59,22 +62,23 @@ export class Transport {
   }
 
   /** For reads that need no token. */
-  async sendAnonymously(request: Request, signal: AbortSignal | undefined): Promise<Response> {
-    const attempt = (limited: AbortSignal) => this.#exchange(request.clone(), limited).then(success);
-    return retried(attempt, this.#options.retry, signal);
+  async sendAnonymously(request: Request, signal: AbortSignal | undefined): Promise<Received> {
+    return retried((limited) => this.#exchange(request.clone(), limited, object), this.#options.retry, signal);
   }
 
-  async #sendWithToken(request: Request, signal: AbortSignal, receive = whole): Promise<Response> {
+  async #sendWithToken<Result>(request: Request, signal: AbortSignal, receive: Receive<Result>): Promise<Result> {
     let refused: string | null = null;
     for (let renewals = 0; ; renewals += 1) {
       const token = await this.#tokens.get(refused, signal);
       const authorized = request.clone();
       authorized.headers.set('Authorization', `Bearer ${token}`);
-      const response = await this.#exchange(authorized, signal, receive);
-      if (response.ok) return receive === whole ? success(response) : response;
-      const problem = await Problem.of(response);
-      if (!TOKEN_FAULTS.includes(problem.code) || renewals === RENEWALS_OF_A_CALL) throw problem;
-      refused = token;
+      try {
+        return await this.#exchange(authorized, signal, receive);
+      } catch (error) {
+        const isTokenFault = error instanceof Problem && TOKEN_FAULTS.includes(error.code);
+        if (!isTokenFault || renewals === RENEWALS_OF_A_CALL) throw error;
+        refused = token;
+      }
     }
   }
 
@@ -88,7 +92,7 @@ export class Transport {
         const form = { grant_type: 'client_credentials', client_id: clientId, ...proven };
         const sentAt = Date.now();
         const request = new Request(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-        return await tokenOf(await this.#exchange(request, limited).then(success), sentAt);
+        return tokenOf(await this.#exchange(request, limited, object), sentAt);
       } catch (error) {
         throw limited.aborted ? new ConnectionLost(error) : error;
       }
@@ -96,7 +100,7 @@ export class Transport {
   }
 
   /** Sends one request and receives the response. The connection can fail in between. */
-  async #exchange(request: Request, signal: AbortSignal, receive = whole): Promise<Response> {
+  async #exchange<Result>(request: Request, signal: AbortSignal, receive: Receive<Result>): Promise<Result> {
     return withTimeout(signal, this.#options.timeoutMs, async (limited) => {
       try {
         // A custom fetch may ignore the signal.
@@ -117,25 +121,20 @@ export class Transport {
   }
 }
 
-async function whole(response: Response): Promise<Response> {
-  const body = await response.arrayBuffer();
-  return new Response(body.byteLength > 0 ? body : null, response);
+async function object(response: Response): Promise<Received> {
+  if (!response.ok) throw await Problem.of(response);
+  const type = response.headers.get('Content-Type');
+  const parsed = jsonObject(await response.text());
+  if (!type?.includes('json'))
+    throw Problem.unexpected(response, `The response is not JSON: its Content-Type is ${type ?? 'missing'}.`);
+  if (parsed === null) throw Problem.unexpected(response, 'The response is not a JSON object.');
+  return Object.assign(response, { parsed });
 }
 
 async function stream(response: Response): Promise<Response> {
+  if (!response.ok) throw await Problem.of(response);
   const type = response.headers.get('Content-Type');
-  if (!response.ok) return whole(response);
   if (type?.includes('ndjson')) return response;
   await response.body?.cancel();
   throw Problem.unexpected(response, `The response is no stream but ${type ?? 'of no type'}.`);
-}
-
-async function success(response: Response): Promise<Response> {
-  if (!response.ok) throw await Problem.of(response);
-  const type = response.headers.get('Content-Type');
-  if (!type?.includes('json'))
-    throw Problem.unexpected(response, `The response is not JSON: its Content-Type is ${type ?? 'missing'}.`);
-  const text = await response.text();
-  if (jsonObject(text) === null) throw Problem.unexpected(response, 'The response is not a JSON object.');
-  return new Response(text, response);
 }
