@@ -54,9 +54,9 @@ export interface WriteOptions extends CallOptions {
 export interface UpdateOptions extends WriteOptions {
   /**
    * The `etag` that you have read. If the asset has changed since, nothing is applied and `precondition_failed` is
-   * thrown.
+   * thrown. Null, as of a read with `expand` or `asOf`, is refused by a `TypeError`.
    */
-  readonly ifMatch?: string;
+  readonly ifMatch?: string | null;
 }
 
 export interface Answer<Body> {
@@ -212,6 +212,7 @@ export class ComplianceClient {
   /** Updates owner, description, classification and customer tags of one asset. */
   async updateAsset(id: string, patch: api.AssetPatch, options: UpdateOptions = {}): Promise<Answer<api.Asset>> {
     const { idempotencyKey = randomUUID(), ifMatch, nullClears = false } = options;
+    if (ifMatch === null) throw new TypeError('A read without an etag cannot guard an update.');
     return answerOf(
       await this.#api.PATCH('/v1/inventory/assets/{id}', {
         ...this.#by(options),
