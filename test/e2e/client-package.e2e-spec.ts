@@ -24,15 +24,24 @@ export async function names(): Promise<string[]> {
   api.listAssets({ categoryKey: 'CLOUDS' });
   // @ts-expect-error tags cannot be updated in bulk
   await api.updateAssets({ ids: ['x'], patch: { tags: [] } });
+  await api.updateAsset('x', { description: 'y' }, { ifMatch: (await api.getAsset('x')).etag });
   const asset: Asset = (await api.updateAsset('x', { tags: [{ key: 'env' }] })).body;
   return [...found, asset.name];
 }
 `;
 
-const readmeBlocks = (): string[] =>
-  [...readFileSync(join(root, 'libs/client/README.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(
-    ([, lines]) => lines as string,
-  );
+const readmeBlocks = (language: 'js' | 'ts'): string[] =>
+  [...readFileSync(join(root, 'libs/client/README.md'), 'utf8').matchAll(/```(js|ts)\n([\s\S]*?)```/g)]
+    .filter(([, written]) => written === language)
+    .map(([, , lines]) => lines as string);
+
+/** What the README's blocks take from one another, and a package that this project does not install. */
+const README_PRELUDE = `
+import { ComplianceClient } from 'compliance-public-api-client';
+import { readFile } from 'node:fs/promises';
+const { BASE_URL = '', CLIENT_ID = '', CLIENT_SECRET = '' } = process.env;
+`;
+const UNDICI = `declare module 'undici' { export class ProxyAgent { constructor(address: string); } }`;
 
 describe('The client package', () => {
   let directory: string;
@@ -98,7 +107,7 @@ describe('The client package', () => {
   });
 
   it('lists, clears a field and guards an update as its README shows', async () => {
-    const [listing, clearing, guarding] = readmeBlocks();
+    const [listing, clearing, guarding] = readmeBlocks('js');
     const workspace = await app.arrange.aWorkspace();
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const { id } = await app.arrange.anAsset(workspace, { name: 'Badge printer', description: 'Old' });
@@ -117,7 +126,7 @@ describe('The client package', () => {
   });
 
   it('follows changes from a stored cursor as its README shows, and fails when it cannot read the cursor', async () => {
-    const [listing = '', , , , following = ''] = readmeBlocks();
+    const [listing = '', , , , following = ''] = readmeBlocks('js');
     const workspace = await app.arrange.aWorkspace();
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const { id } = await app.arrange.anAsset(workspace, { name: 'Badge printer' });
@@ -146,24 +155,16 @@ describe('The client package', () => {
     runProgram(process.execPath, [join(root, 'node_modules', program), ...words, file], root);
   });
 
-  it('lets the compiler check requests and responses', () => {
-    writeFileSync(join(directory, 'consumer.ts'), CONSUMER);
-    const options = [
-      '--noEmit',
-      '--strict',
-      '--skipLibCheck',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2022',
-      '--types',
-      'node',
-    ];
-    const types = ['--typeRoots', join(root, 'node_modules/@types')];
-    runProgram(
-      process.execPath,
-      [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...types, 'consumer.ts'],
-      directory,
-    );
+  it('lets the compiler check requests, responses and its README', () => {
+    const blocks = readmeBlocks('ts').map((block) => README_PRELUDE + block);
+    const written = [CONSUMER, ...blocks].map((text, index) => [`consumer-${index}.mts`, text] as const);
+    for (const [file, text] of [...written, ['undici.d.ts', UNDICI] as const])
+      writeFileSync(join(directory, file), text);
+    const compilerOptions = {
+      ...{ noEmit: true, strict: true, target: 'es2022', module: 'nodenext' },
+      ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+    };
+    writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    runProgram(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], directory);
   });
 });
