@@ -204,6 +204,18 @@ describe('The standbys of a primary', () => {
     await expect(read(standbys, 'CREATE TEMPORARY TABLE written_here ()')).rejects.toMatchObject({ code: '25006' });
   });
 
+  it('are unused while the primary does not tell the end of its log, which the log says once', async () => {
+    const away = new URL(primary.databaseUrl);
+    away.port = '1';
+    const standbys = standbysOf(away.href, standby.url(primary.databaseUrl));
+
+    await standbys.compare();
+    await standbys.compare();
+
+    const reason = 'the primary does not tell the end of its log (ECONNREFUSED)';
+    expect([standbys.choose(), log]).toEqual([null, [`replica_1: standby is not used: ${reason}`]]);
+  });
+
   describe('are unused', () => {
     const unfit = 'replica_1: standby is not used: it is no standby of this primary';
 

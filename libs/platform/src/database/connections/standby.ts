@@ -111,6 +111,11 @@ export class Standby {
     }
   }
 
+  /** The primary failed to tell its state. The standby soon goes out of use, or never comes into use. */
+  lacksPrimary(error: unknown): void {
+    this.say(`the primary does not tell the end of its log (${reasonOf(error)})`);
+  }
+
   async close(): Promise<void> {
     await this.pool.end();
   }

@@ -69,7 +69,10 @@ export class Standbys extends RepeatedWork implements OnApplicationShutdown {
    * out of use.
    */
   async compare(): Promise<void> {
-    const newest = await this.primaryState().catch(() => null);
+    const newest = await this.primaryState().catch((error: unknown) => {
+      for (const standby of this.standbys) standby.lacksPrimary(error);
+      return null;
+    });
     if (!newest) return;
     const isComparable = ({ at, history }: PrimaryState): boolean =>
       history === newest.history && newest.at - at <= MAX_LAG_MS;
