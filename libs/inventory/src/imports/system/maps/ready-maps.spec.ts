@@ -204,6 +204,9 @@ describe('A ready map', () => {
     ['aws-config', { resourceId: 'AWS::EC2::Instance/i-7', resourceType: 'AWS::Config::ResourceCompliance' }, true],
     ['aws-config', { resourceId: 'i-7', resourceType: 'AWS::SSM::PatchCompliance' }, true],
     ['aws-config', { resourceId: 'i-7', resourceType: 'AWS::SSM::ManagedInstanceInventory' }, false],
+    ['gcp-assets', { name: '//x/projects/7', resource: { data: { lifecycleState: 'DELETE_REQUESTED' } } }, true],
+    ['gcp-assets', { name: '//x/projects/7', state: 'DELETE_REQUESTED' }, true],
+    ['gcp-assets', { name: '//x/projects/7', state: 'ACTIVE' }, false],
     ['snipe-it', { deleted_at: { datetime: '2026-01-02 03:04:05', formatted: '2026-01-02 03:04' } }, true],
     ['snipe-it', { deleted_at: null }, false],
   ])('%s leaves %j out: %p', async (name, members, isLeftOut) => {
