@@ -24,6 +24,22 @@ describe('An aborted call', () => {
   });
 });
 
+describe('A signal', () => {
+  it('serves any number of calls at once without a warning of a leak', async () => {
+    const warnings: unknown[] = [];
+    const note = (warning: unknown) => void warnings.push(warning);
+    process.on('warning', note);
+    try {
+      const { signal } = new AbortController();
+      await Promise.all(Array.from({ length: 20 }, () => withTimeout(signal, 1_000, () => delay(1))));
+      await delay(5);
+      expect(warnings).toEqual([]);
+    } finally {
+      process.off('warning', note);
+    }
+  });
+});
+
 describe('A pause', () => {
   it.each([Infinity, 2 ** 31])('of %d ms does not end at once', async (milliseconds) => {
     const pause = sleep(milliseconds, AbortSignal.timeout(50));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
@@ -32,6 +33,8 @@ export async function withTimeout<Result>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const giveUp = () => controller.abort(signal?.reason);
+  // Many calls may share it. None leaves its listener.
+  if (signal) setMaxListeners(0, signal);
   signal?.addEventListener('abort', giveUp, { once: true });
   const timer = setTimeout(
     () => {
