@@ -53,11 +53,26 @@ export function say(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${line}\n`);
 }
 
+/** The library compares each row with all before it, so it draws a part at a time. */
+const ROWS_AT_ONCE = 50;
+
 export async function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): Promise<string> {
   const { default: Table } = await import('cli-table3');
-  const drawn = new Table({ head: [...headings], style: { head: [], border: [], compact: true } });
-  for (const row of rows) drawn.push(row.map(cell));
-  return drawn.toString();
+  const draw = (part: typeof rows, colWidths: number[] = []): string[] => {
+    const drawn = new Table({ head: [...headings], colWidths, style: { head: [], border: [], compact: true } });
+    for (const row of part) drawn.push(row.map(cell));
+    return drawn.toString().split('\n');
+  };
+  if (rows.length <= ROWS_AT_ONCE) return draw(rows).join('\n');
+  const parts: (typeof rows)[] = [];
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) parts.push(rows.slice(from, from + ROWS_AT_ONCE));
+  // The upper border of a part tells the widths of its columns.
+  const widths = parts.map((part) => (draw(part)[0] ?? '').slice(1, -1).split('┬'));
+  const widest = headings.map((_, column) => Math.max(...widths.map((of) => of[column]?.length ?? 0)));
+  // Each part comes with three lines of headings and one at its end.
+  const drawn = parts.map((part) => draw(part, widest));
+  const [first = []] = drawn;
+  return [...first.slice(0, 3), ...drawn.flatMap((lines) => lines.slice(3, -1)), ...first.slice(-1)].join('\n');
 }
 
 /** Shows one object, with a line for each member. */
