@@ -8,6 +8,9 @@ interface Table {
   readonly name: string;
   /** Columns of the primary key, as SQL. */
   readonly key: string;
+  /** The same as an array of texts, and such an array in `$2` as a row. */
+  readonly key_texts: string;
+  readonly given_key: string;
   /** Tables that its foreign keys name. Those of other workspaces' rows are none. */
   readonly refers: readonly string[];
   /** Finds the rows that refer to a row of the same table, if they can: an employee owns assets. */
@@ -16,10 +19,7 @@ interface Table {
 
 /** The catalog knows the tables of every feature, and those of older releases. */
 const TABLES = `
-  SELECT class.oid::regclass::text AS name,
-         (SELECT string_agg(quote_ident(attname), ', ' ORDER BY place)
-            FROM pg_index, unnest(indkey) WITH ORDINALITY AS part (number, place), pg_attribute
-           WHERE indrelid = class.oid AND indisprimary AND attrelid = class.oid AND attnum = number) AS key,
+  SELECT class.oid::regclass::text AS name, key, format('ARRAY[%s]', texts) AS key_texts, format('(%s)', given) AS given_key,
          ARRAY (SELECT confrelid::regclass::text FROM pg_constraint
                  WHERE contype = 'f' AND conrelid = class.oid AND confrelid <> class.oid) AS refers,
          (SELECT string_agg(format('other.%I = one.%I', its.attname, named.attname), ' AND ')
@@ -29,6 +29,12 @@ const TABLES = `
              AND its.attrelid = class.oid AND its.attnum = its_number
              AND named.attrelid = class.oid AND named.attnum = named_number) AS referrers
     FROM pg_class AS class JOIN pg_attribute AS tenant ON attrelid = class.oid AND attname = 'workspace_id'
+   CROSS JOIN LATERAL (
+     SELECT string_agg(quote_ident(own.attname), ', ' ORDER BY place) AS key,
+            string_agg(quote_ident(own.attname) || '::text', ', ' ORDER BY place) AS texts,
+            string_agg(format('($2::text[])[%s]::%s', place, format_type(own.atttypid, own.atttypmod)), ', ' ORDER BY place) AS given
+       FROM pg_index, unnest(indkey) WITH ORDINALITY AS part (number, place), pg_attribute AS own
+      WHERE indrelid = class.oid AND indisprimary AND own.attrelid = class.oid AND own.attnum = number) AS keys
    WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
    ORDER BY name`;
 
@@ -37,6 +43,7 @@ export class WorkspaceRows {
   constructor(
     private readonly database: Database,
     private readonly workspaceId: WorkspaceId,
+    private readonly batch = BATCH,
   ) {}
 
   /** Counts the rows of each table, without the empty ones. */
@@ -64,23 +71,37 @@ export class WorkspaceRows {
     for (const { name } of tables)
       await this.inTransaction((manager) => manager.query(`ANALYZE (SKIP_LOCKED) ${name}`));
     let deleted = 0;
+    const run = async (statement: string, values: unknown[]): Promise<Batch> => {
+      const [batch = { n: 0, last: null }] = await this.inTransaction((manager) =>
+        manager.query<Batch[]>(statement, [this.workspaceId, ...values]),
+      );
+      deleted += batch.n;
+      if (batch.n > 0) onProgress(deleted);
+      return batch;
+    };
+    /** Each batch begins behind the one before, so that rows that stay are looked at once. */
+    const walk = async (table: Table): Promise<void> => {
+      const statement = batchOf(table, this.batch);
+      let batch: Batch = { n: 0, last: null };
+      do batch = await run(statement, [batch.last]);
+      while (batch.n === this.batch);
+    };
     // Triggers and late writers may add rows to tables that were empty already.
     for (let before = -1; before !== deleted;) {
       before = deleted;
-      for (const statement of tables.flatMap(deletions)) {
-        for (let batch = BATCH; batch >= BATCH;) {
-          batch = await this.run(statement);
-          deleted += batch;
-          if (batch > 0) onProgress(deleted);
+      for (const table of tables) {
+        if (table.referrers === null) await walk(table);
+        else {
+          // Whoever owned something owns nothing in the next walk.
+          for (let left = -1; left !== deleted;) {
+            left = deleted;
+            await walk(table);
+          }
+          // Rows that refer to each other.
+          await run(counting(`DELETE FROM ${table.name} WHERE workspace_id = $1 RETURNING 1`, 'NULL'), []);
         }
       }
     }
-  }
-
-  private async run(statement: string): Promise<number> {
-    const text = `WITH gone AS (${statement} RETURNING 1) SELECT count(*) AS n FROM gone`;
-    const [row] = await this.inTransaction((manager) => manager.query<{ n: string }[]>(text, [this.workspaceId]));
-    return Number(row?.n);
   }
 
   private inTransaction<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
@@ -102,14 +123,23 @@ function inOrderOfDeletion(tables: readonly Table[]): Table[] {
   return ordered;
 }
 
-/** One batch of rows that no row of the same table refers to. Then the rest at once: rows that refer to each other. */
-function deletions({ name, key, referrers }: Table): string[] {
-  const batch = (condition: string): string => `
-    DELETE FROM ${name} WHERE workspace_id = $1 AND (${key}) IN (
-      SELECT ${key} FROM ${name} AS one WHERE workspace_id = $1 ${condition} ORDER BY ${key} LIMIT ${BATCH})`;
-  if (referrers === null) return [batch('')];
-  return [
-    batch(`AND NOT EXISTS (SELECT FROM ${name} AS other WHERE ${referrers})`),
-    `DELETE FROM ${name} WHERE workspace_id = $1`,
-  ];
+interface Batch {
+  readonly n: number;
+  /** The key of its last row. Null where it has none. */
+  readonly last: readonly string[] | null;
+}
+
+const counting = (statement: string, last: string): string =>
+  `WITH gone AS (${statement}) SELECT (SELECT count(*) FROM gone)::int AS n, ${last} AS last`;
+
+/** The next rows in the order of the key that no row of the same table refers to. $2 the key of the last row before. */
+function batchOf({ name, key, key_texts: texts, given_key: given, referrers }: Table, size: number): string {
+  const free = referrers === null ? '' : `AND NOT EXISTS (SELECT FROM ${name} AS other WHERE ${referrers})`;
+  return counting(
+    `DELETE FROM ${name} WHERE workspace_id = $1 AND (${key}) IN (
+       SELECT ${key} FROM ${name} AS one
+        WHERE workspace_id = $1 AND ($2::text[] IS NULL OR (${key}) > ${given}) ${free} ORDER BY ${key} LIMIT ${size})
+     RETURNING ${key}`,
+    `(SELECT ${texts} FROM gone ORDER BY ${key} DESC LIMIT 1)`,
+  );
 }
