@@ -9,6 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type ClusterLocation } from './cluster-location';
 import { makePasswords, passwordFile, rolesAndDatabaseSql, SUPERUSER } from './cluster-roles';
@@ -24,7 +25,7 @@ export async function setUpCluster(
   { dataDir, binaries, account }: ClusterLocation,
   options: { ownerMayCreateDatabases: boolean; durable: boolean },
 ): Promise<void> {
-  removeAbandoned(dataDir);
+  await removeAbandoned(dataDir);
   const workshop = mkdtempSync(`${dataDir}.new-`);
   const draft = join(workshop, 'data');
   try {
@@ -70,11 +71,12 @@ function initdbArguments(dataDir: string): string[] {
   ];
 }
 
-function removeAbandoned(dataDir: string): void {
+async function removeAbandoned(dataDir: string): Promise<void> {
   const prefix = `${basename(dataDir)}.new-`;
   for (const name of readdirSync(dirname(dataDir))) {
-    // Retried, because an initdb that outlived its launcher may still be writing.
-    if (name.startsWith(prefix)) rmSync(join(dirname(dataDir), name), { recursive: true, force: true, maxRetries: 8 });
+    // Retried, because an initdb that outlived its launcher may still be writing. rmSync of Node 24 does not retry.
+    const options = { recursive: true, force: true, maxRetries: 8 };
+    if (name.startsWith(prefix)) await rm(join(dirname(dataDir), name), options);
   }
 }
 
