@@ -18,7 +18,8 @@ describe('Assets with 50 tags', () => {
   let withLongTags: string;
   beforeAll(async () => {
     database = await createTestDatabase();
-    api = await ApiUnderWatch.start(database);
+    // As the image and the unit start it.
+    api = await ApiUnderWatch.start(database, { NODE_OPTIONS: '--max-semi-space-size=16' });
     workspace = await api.arrange.aWorkspace();
     await api.arrange.manyAssets(workspace, ROWS);
     await tagAssets(workspace, 8);
