@@ -3,7 +3,10 @@ import { timeText } from './time-text';
 /** Gets the values of its arguments, undefined for absent ones. @throws with a sentence that names no value */
 export type MapFunction = (...values: readonly unknown[]) => unknown;
 
-/** Texts that makers of computers leave in the firmware instead of a serial number, without case, dots and spaces. */
+/**
+ * Texts that makers of computers leave in the firmware instead of a serial number: in lower case, without spaces, dots,
+ * hyphens and underscores.
+ */
 const PLACEHOLDERS = new Set(
   (
     'none null na n/a nil unknown undefined invalid empty default defaultstring oem tobefilledbyoem ' +

@@ -280,18 +280,19 @@ describe('An expression of items', () => {
   it('joins what two files say of many people', async () => {
     const people = Array.from({ length: 2_000 }, (_, id) => ({ id: String(id), email: `${id}@example.com` }));
     const both = { devices: [{ data: [{ id: 'd', owner: { id: '1999' } }, { id: 'e' }] }], people: [{ data: people }] };
-    const items = `($list := function($page) { $exists($page.data) ? $page.data : $error("A page has no data.") };
+    const items = `($list := function($page) { $page.data != null ? $page.data : $error("A page has no data.") };
       $emails := people.($list($)){id: email};
       devices.($list($)).$merge([$, {"name": $lookup($emails, owner.id)}]))`;
 
     const lines = await linesOf(JSON.stringify(both), { items });
     const failed = await linesOf(JSON.stringify({ ...both, people: [{ error: 'expired' }] }), { items });
+    const empty = await linesOf(JSON.stringify({ ...both, people: [{ data: null }] }), { items });
 
     expect(lines).toMatchObject([
       { value: { externalId: 'd', name: '1999@example.com' } },
       { value: { externalId: 'e' } },
     ]);
-    expect(failed).toMatchObject([{ fault: 'items: A page has no data.' }]);
+    expect([...failed, ...empty]).toMatchObject(Array(2).fill({ fault: 'items: A page has no data.' }));
   });
 
   it.each([
