@@ -18,7 +18,7 @@ import { SignInLimit } from './sign-in-limit';
 /** Longest time of a browser at the issuer. */
 const SIGN_IN_MS = 600_000;
 
-/** The same words for everybody who does not get in: they tell nothing of workspaces and people. */
+/** They tell nothing of workspaces and people. */
 const REFUSED = 'This did not sign you in. Ask an administrator of your workspace for access.';
 
 @Controller()
