@@ -119,12 +119,49 @@ describe('GET /metrics of the management port', () => {
     };
     await volley(['PROPFIND', 'MKCOL']);
     // Metrics of the audit appear with the sealer's first look.
-    await api.sample('compliance_audit_seal_last_look_timestamp_seconds', (value) => value > 0);
+    await api.sample('compliance_audit_bytes', (value) => value > 0);
     const names = [...(await api.samples()).keys()].filter((name) => !name.startsWith('nodejs_'));
     await volley(['SEARCH', 'PURGE']);
     const namesAfter = [...(await api.samples()).keys()].filter((name) => !name.startsWith('nodejs_'));
     expect(namesAfter.filter((name) => !names.includes(name))).toEqual([]);
     expect(namesAfter.length).toBeGreaterThan(100);
+  });
+
+  it('counts a stream, and leaves its time out: it depends on the client', async () => {
+    const client = await api.arrange.aClient(workspace);
+    const ok = 'method="GET",status="200",code=""';
+    const names = [
+      `http_requests_total{route="/v1/inventory/assets",${ok}}`,
+      'http_request_duration_seconds_count{route="/v1/inventory/assets",method="GET",status_class="2xx"}',
+    ];
+
+    const grown = await growth(names, async () => {
+      await client.get('/v1/inventory/assets');
+      await client.get('/v1/inventory/assets', { headers: { Accept: 'application/x-ndjson' } });
+      await api.sample('compliance_streams_total{outcome="complete"}', (value) => value > 0);
+    });
+
+    expect(grown).toEqual([2, 1]);
+  });
+
+  it('tells when each work in the background last succeeded, and the sealer last looked, from its start on', async () => {
+    const another = await ApiUnderWatch.start(database);
+    const recent = (value: number): boolean => Date.now() / 1_000 - value < 60;
+    try {
+      const samples = await another.samples();
+      const works = [...samples.keys()].flatMap(
+        (name) => /^compliance_background_last_success_timestamp_seconds\{work="(\w+)"\}$/.exec(name)?.[1] ?? [],
+      );
+      expect(works.sort()).toEqual([
+        ...['AuditSealer', 'EmptyChangeSets', 'HistoryWork', 'IdempotencyPurge', 'ImportWatch', 'KeyRereading'],
+        'TrustedKeyWatch',
+      ]);
+      const times = [...samples].filter(([name]) => /_(success|look)_timestamp_seconds/.test(name));
+      expect(times.filter(([, time]) => !recent(time))).toEqual([]);
+      expect(times).toHaveLength(8);
+    } finally {
+      await another.stop();
+    }
   });
 
   it('counts first writes, replays and conflicts', async () => {
@@ -176,6 +213,7 @@ describe('GET /metrics of the management port', () => {
     const idle = samples.get('compliance_database_pool_connections{pool="primary",state="idle"}') as number;
     expect(inUse + idle).toBeGreaterThanOrEqual(1);
     expect(samples.get('compliance_database_pool_waiting{pool="primary"}')).toBe(0);
+    expect(samples.get('compliance_replicas')).toBe(1);
     const looked = await api.sample('compliance_audit_seal_last_look_timestamp_seconds', (value) => value > 0);
     expect(Math.abs(Date.now() / 1_000 - looked)).toBeLessThan(15);
     expect(await api.sample('compliance_audit_unsealed_events', (value) => value === 0)).toBe(0);

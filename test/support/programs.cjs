@@ -1,7 +1,17 @@
 // The external programs that some tests need, and functions that find and install them.
 const { spawnSync } = require('node:child_process');
-const { accessSync, constants, existsSync, statSync } = require('node:fs');
-const { delimiter, join } = require('node:path');
+const {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} = require('node:fs');
+const { tmpdir } = require('node:os');
+const { basename, delimiter, join } = require('node:path');
 
 /** Directories of packages, which an ordinary user's PATH may lack. */
 const PACKAGE_PLACES = [
@@ -12,7 +22,7 @@ const PACKAGE_PLACES = [
 
 /**
  * `names` are the program's names in packages. `debian` is the package that tests install, or several of which one is
- * enough; `hint` is the one recommended to people.
+ * enough; `hint` is the one recommended to people. With `file`, tests take only this file of the package.
  */
 const PROGRAMS = {
   // redis-tools contains the server under another name, and starts no system service.
@@ -40,6 +50,8 @@ const PROGRAMS = {
   openssl: { debian: 'openssl' },
   psql: { debian: 'postgresql-client' },
   'redis-cli': { debian: 'redis-tools' },
+  // The package would start a server on port 9090, which is that of `npm start`.
+  promtool: { debian: 'prometheus', file: 'usr/bin/promtool' },
 };
 
 /** Returns PATH followed by the directories of packages. */
@@ -85,26 +97,43 @@ function isRedisThere() {
 function installPrograms(programs) {
   const mayInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version') && locate('apt-get') !== null;
   if (programs.length === 0 || !mayInstall) return;
-  const packages = programs.map((program) => [PROGRAMS[program].debian].flat());
-  process.stderr.write(
-    `Installing for the tests by apt-get: ${packages.map((names) => names.join(' or ')).join(', ')}\n`,
-  );
+  const packages = programs.map((program) => [PROGRAMS[program].debian].flat().join(' or '));
+  process.stderr.write(`Installing for the tests by apt-get: ${packages.join(', ')}\n`);
   // An update may fail for one of many sources. The installation shows whether the package exists.
-  aptGet('update');
+  aptGet(['update']);
   // One by one, so that an unavailable package does not block the others.
-  for (const names of packages) names.some(install);
+  for (const { debian, file } of programs.map((program) => PROGRAMS[program])) {
+    if (file) takeFile(debian, file);
+    else [debian].flat().some(install);
+  }
 }
 
-/** Installs a package, or says why not. */
-function install(name) {
-  const { status, error, stderr } = aptGet('install', '--yes', '--no-install-recommends', name);
-  if (status !== 0) process.stderr.write(`apt-get install ${name} failed: ${error?.message ?? stderr}\n`);
+/** Puts a program of a package into /usr/local/bin, without installing the package. */
+function takeFile(name, file) {
+  const directory = mkdtempSync(join(tmpdir(), 'compliance-package-'));
+  try {
+    if (!succeeds(['download', name], { cwd: directory })) return;
+    const [archive] = readdirSync(directory);
+    spawnSync('dpkg-deb', ['--extract', archive, '.'], { cwd: directory });
+    copyFileSync(join(directory, file), join('/usr/local/bin', basename(file)));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const install = (name) => succeeds(['install', '--yes', '--no-install-recommends', name]);
+
+/** Tells whether apt-get succeeds, and says why not. */
+function succeeds(words, options) {
+  const { status, error, stderr } = aptGet(words, options);
+  if (status !== 0) process.stderr.write(`apt-get ${words.join(' ')} failed: ${error?.message ?? stderr}\n`);
   return status === 0;
 }
 
 /** Under a lock, because several runs may install at once. */
-function aptGet(...words) {
+function aptGet(words, options) {
   return spawnSync('flock', ['/var/lib/apt', 'apt-get', '-qq', ...words], {
+    ...options,
     encoding: 'utf8',
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     timeout: 180_000,

@@ -1,5 +1,14 @@
 export type Program =
-  'redis-server' | 'haproxy' | 'pgbouncer' | 'chromium' | 'curl' | 'python3' | 'openssl' | 'psql' | 'redis-cli';
+  | 'redis-server'
+  | 'haproxy'
+  | 'pgbouncer'
+  | 'chromium'
+  | 'curl'
+  | 'python3'
+  | 'openssl'
+  | 'psql'
+  | 'redis-cli'
+  | 'promtool';
 
 export function demandProgram(program: Program): string;
 export function dockerResponds(): boolean;

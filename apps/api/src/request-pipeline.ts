@@ -59,7 +59,7 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
     request.context.traceId = trace?.traceId ?? null;
     whenServed(request, response, (served) => {
       logAccess(log, served);
-      metrics.end(served, request.context.bucket);
+      metrics.end(served, request.context);
       trace?.end(served);
     });
     try {

@@ -7,8 +7,9 @@ import type { Metrics } from './observability/metrics';
 /** Registers metrics of Postgres and Redis, read at each scrape. */
 export function watchPlatform(
   metrics: Metrics,
-  { database, redis, idempotency }: { database: Database; redis: RedisClient; idempotency: Idempotency },
+  watched: { database: Database; redis: RedisClient; idempotency: Idempotency; replicas: number },
 ): void {
+  const { database, redis, idempotency, replicas } = watched;
   metrics.gauges(
     {
       name: 'compliance_build_info',
@@ -17,6 +18,7 @@ export function watchPlatform(
     },
     () => [{ labels: { version: SERVICE_VERSION, node: process.versions.node }, value: 1 }],
   );
+  metrics.gauge({ name: 'compliance_replicas', help: 'Number of instances by the setting REPLICAS.' }, () => replicas);
   watchDatabase(metrics, database);
   metrics.states(
     { name: 'compliance_redis_state', help: '1 for the current state of Redis.' },

@@ -59,7 +59,7 @@ export class PlatformModule {
           provide: Metrics,
           useFactory: (database: Database, redis: RedisClient, idempotency: Idempotency) => {
             const metrics = new Metrics();
-            watchPlatform(metrics, { database, redis, idempotency });
+            watchPlatform(metrics, { database, redis, idempotency, replicas: settings.replicas });
             return metrics;
           },
           inject: [Database, RedisClient, Idempotency],

@@ -54,6 +54,23 @@ describe('Repeated work', () => {
     expect(warnings).toEqual([{ message: 'the work failed', error }]);
   });
 
+  it('knows when a round last succeeded', async () => {
+    const start = work.succeededAt;
+    await work.begins(1);
+    await delay(2);
+
+    work.ends[0]?.(new Error('Postgres is away.'));
+
+    await work.begins(2);
+    expect(work.succeededAt).toBe(start);
+    await delay(2);
+
+    work.ends[1]?.();
+
+    await work.begins(3);
+    expect(work.succeededAt).toBeGreaterThan(start);
+  });
+
   it('waits for its round when the instance stops, warns of no failure, and begins no other one', async () => {
     await work.begins(1);
     let stopped = false;

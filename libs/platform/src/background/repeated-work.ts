@@ -7,6 +7,8 @@ import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } f
 export abstract class RepeatedWork implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly logger = new Logger(this.constructor.name);
   protected stopping = false;
+  /** End of the last round that did not fail, in milliseconds since 1970. Before the first one, the start. */
+  succeededAt = Date.now();
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> = Promise.resolve();
 
@@ -44,6 +46,7 @@ export abstract class RepeatedWork implements OnApplicationBootstrap, BeforeAppl
   private async runRound(): Promise<void> {
     try {
       await this.round();
+      this.succeededAt = Date.now();
     } catch (error) {
       if (!this.stopping) this.logger.warn({ message: this.failure, error });
     }

@@ -60,6 +60,8 @@ export interface RequestContext {
   traceId: string | null;
   /** The bucket that the response tells of. */
   bucket: Bucket | null;
+  /** Whether the response is a stream, which lasts as long as its client reads. */
+  isStream: boolean;
 }
 
 declare module 'http' {
@@ -103,6 +105,7 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
     reason: null,
     traceId: null,
     bucket: null,
+    isStream: false,
   };
   request.context = context;
   response.setHeader('X-Request-Id', requestId);

@@ -6,6 +6,7 @@ import { DatabaseProbe, type SchemaPart } from '../database';
 import { type LogOutput, Metrics } from '../observability';
 import { RedisClient } from '../redis';
 import { MANAGEMENT_IN_FLIGHT_MS, ServedConnections, onStopSignal } from './graceful-stop';
+import { watchBackgroundWork } from './background-metrics';
 import { listen } from './listen';
 import { createManagementServer } from './management-server';
 import { ReadinessWatch } from './readiness';
@@ -61,6 +62,7 @@ export async function serve(app: NestExpressApplication, served: Served): Promis
   if (management.port !== null) {
     const metrics = app.get(Metrics);
     metrics.watchProcess();
+    watchBackgroundWork(metrics, app);
     metrics.gauge(
       { name: 'compliance_ready', help: '1 when the last /readyz said ready, 0 when not.' },
       () => readiness.lastResult,

@@ -197,6 +197,7 @@ export class Streams {
     const access = setInterval(() => void cutIfWithdrawn(stream), ACCESS_CHECK_MS).unref();
     this.underWay.add(stream);
     response.once('close', end);
+    response.req.context.isStream = true;
     const { requestId } = response.req.context;
     this.logger.log({ message: 'stream begun', requestId, resource });
     // The client may have left, and the instance may have begun to stop, while the place was taken.

@@ -2,7 +2,7 @@ import type { Histogram } from 'prom-client';
 import type { Metrics, Sample } from '../../observability/metrics';
 import type { ServedRequest } from '../../observability/trace';
 import { Tally } from '../../observability/tally';
-import type { Bucket } from '../request-context';
+import type { Bucket, RequestContext } from '../request-context';
 
 /** From the time of a cached row to five seconds, the limit of every wait, and a margin. */
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -35,7 +35,7 @@ export class HttpMetrics {
     this.durations = metrics.histogram(
       {
         name: 'http_request_duration_seconds',
-        help: 'Time from the head of a request to the end of its response.',
+        help: 'Time from the head of a request to the end of its response, without streams.',
         labels: ['route', 'method', 'status_class'],
       },
       BUCKETS_SECONDS,
@@ -53,20 +53,20 @@ export class HttpMetrics {
   }
 
   /** Called once for every request that was begun. */
-  end(served: ServedRequest, bucket: Bucket | null): void {
+  end(served: ServedRequest, { bucket, isStream }: RequestContext): void {
     this.inFlight -= 1;
-    this.count(served);
+    this.count(served, isStream);
     if (served.code === 'rate_limited' && bucket !== null) this.denials.add(bucket);
   }
 
-  /** Also counts requests that Node's parser refused. */
-  count({ method, route, status, code, durationMs }: ServedRequest): void {
+  /** Also counts requests that Node's parser refused. How long a stream takes says nothing about the service. */
+  count({ method, route, status, code, durationMs }: ServedRequest, isStream = false): void {
     const known = method !== null && METHODS.has(method) ? method : 'other';
     const key = `${status} ${code} ${known} ${route}`;
     let series = this.series.get(key);
     if (!series) this.series.set(key, (series = this.bind(route ?? 'unmatched', known, status, code ?? '')));
     series.value += 1;
-    series.duration.observe(durationMs / 1_000);
+    if (!isStream) series.duration.observe(durationMs / 1_000);
   }
 
   private bind(route: string, method: string, status: number | null, code: string): Series {
