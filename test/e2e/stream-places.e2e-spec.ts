@@ -1,3 +1,4 @@
+/** @quiet An instance that waits for Redis for more than 50 ms has places of its own. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { StreamTurns } from '../../libs/platform/src/streams/stream-lines';
 import { ApiUnderWatch } from '../support/api-under-watch';
