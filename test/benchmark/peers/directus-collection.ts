@@ -1,30 +1,47 @@
 import { type WorkspaceId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { Client } from 'pg';
-import { toAssetDto } from '../../../libs/inventory/src/assets/http/asset.dto';
+import { type AssetDto, toAssetDto } from '../../../libs/inventory/src/assets/http/asset.dto';
 import { assetRepositoryOn } from '../../support/asset-repository';
 import type { BenchmarkDatabase } from '../benchmark-database';
 
 const BATCH = 1_000;
 
-/**
- * An asset's members as columns of one table, tags and stored data as JSON, so that no join is needed. `position` is
- * the order of the list.
- */
-const TABLE = `
-  CREATE TABLE assets (
-    "workspaceId" uuid NOT NULL, position bigint NOT NULL, id uuid PRIMARY KEY, name text NOT NULL,
-    "categoryKey" text NOT NULL, type text NOT NULL, classification text NOT NULL, "completeStatus" text NOT NULL,
-    description text, "ownerId" uuid, "ownerSource" text, "externalId" text NOT NULL, "createdAt" timestamptz NOT NULL,
-    "lastCheckedAt" timestamptz, tags json NOT NULL, "dataStored" json, "accountId" text, region text,
-    "serialNumber" text, "osVersion" text, email text)`;
+/** An asset's members as columns of one table, tags and stored data as JSON, so that no join is needed. */
+const COLUMNS: Record<Exclude<keyof AssetDto, 'owner'>, string> = {
+  id: 'uuid PRIMARY KEY',
+  name: 'text NOT NULL',
+  categoryKey: 'text NOT NULL',
+  type: 'text NOT NULL',
+  classification: 'text NOT NULL',
+  completeStatus: 'text NOT NULL',
+  description: 'text',
+  ownerId: 'uuid',
+  ownerSource: 'text',
+  externalId: 'text NOT NULL',
+  source: 'text NOT NULL',
+  createdAt: 'timestamptz NOT NULL',
+  updatedAt: 'timestamptz NOT NULL',
+  lastCheckedAt: 'timestamptz',
+  tags: 'json NOT NULL',
+  dataStored: 'json',
+  accountId: 'text',
+  region: 'text',
+  serialNumber: 'text',
+  osVersion: 'text',
+  email: 'text',
+};
 
 /** Fields of each asset in a response: all of the API's, and the position for the next page. */
-export const FIELDS = [
-  ...['position', 'id', 'name', 'categoryKey', 'type', 'classification', 'completeStatus', 'description', 'ownerId'],
-  ...['ownerSource', 'externalId', 'createdAt', 'lastCheckedAt', 'tags', 'dataStored', 'accountId', 'region'],
-  ...['serialNumber', 'osVersion', 'email'],
-];
+export const FIELDS = ['position', ...Object.keys(COLUMNS)];
+
+/** `position` is the order of the list. */
+const TABLE = `
+  CREATE TABLE assets (
+    "workspaceId" uuid NOT NULL, position bigint NOT NULL,
+    ${Object.entries(COLUMNS)
+      .map(([name, type]) => `"${name}" ${type}`)
+      .join(', ')})`;
 
 export const createCollection = (directus: Client): Promise<unknown> => directus.query(TABLE);
 
