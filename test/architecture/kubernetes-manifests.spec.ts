@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import ts from 'typescript';
 import { isOperatorName } from '#libs/platform/config';
 import { MOST_BYTES, MOST_FILES } from '../../libs/console/src/system/upload-files.system';
-import { type Tree, at, readYaml } from './deployment-files';
+import { type Tree, at, readYaml, textOf } from './deployment-files';
 import { root } from './project-files';
 
 const yaml = readYaml();
@@ -138,10 +138,11 @@ describe('The manifests for Prometheus', () => {
     );
   });
 
-  it('name the jobs of prometheus.yml', () => {
-    expect(monitors.flatMap((monitor) => at(monitor, 'spec.endpoints.*.relabelings.*.replacement'))).toEqual(
-      at(yaml['docker/prometheus/prometheus.yml']?.[0], 'scrape_configs.*.job_name'),
-    );
+  it('name the jobs of prometheus.yml and of docs/observability.md', () => {
+    const jobs = at(yaml['docker/prometheus/prometheus.yml']?.[0], 'scrape_configs.*.job_name');
+    const page = textOf('docs/observability.md');
+    expect(monitors.flatMap((monitor) => at(monitor, 'spec.endpoints.*.relabelings.*.replacement'))).toEqual(jobs);
+    expect([...page.matchAll(/^ +- job_name: (\S+)$/gm)].map(([, name]) => name)).toEqual(jobs);
   });
 });
 
