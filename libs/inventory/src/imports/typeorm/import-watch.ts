@@ -5,7 +5,7 @@ import { Metrics } from '#libs/platform/observability';
 import { MARK_INTERRUPTED } from './run-statements';
 
 const PAUSE_MS = 10_000;
-/** Bounds the number of series: the sources with a limit come first. */
+/** Bounds the number of series: the sources that are nearest to their limit come first. */
 const MOST_SOURCES = 500;
 const MARK_RUNS = prepared('import_runs_mark_interrupted', MARK_INTERRUPTED);
 const FRESHNESS = prepared(

@@ -1,10 +1,11 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { ImportFreshnessRow, ImportRunRow } from './import-run.row';
 import { ImportRuns1780000000090 } from './migrations/1780000000090-import-runs';
+import { ImportFreshness1780000000140 } from './migrations/1780000000140-import-freshness';
 
 export const importsSchema: SchemaPart = {
   entities: [ImportRunRow, ImportFreshnessRow],
-  migrations: [ImportRuns1780000000090],
+  migrations: [ImportRuns1780000000090, ImportFreshness1780000000140],
   grants: [
     { table: 'import_run', privileges: 'SELECT' },
     { table: 'import_freshness', privileges: 'SELECT' },
