@@ -1,3 +1,5 @@
+import { parseForeignJson } from '#libs/kernel';
+
 /** Proofs of a client in a token request. */
 export type Proof = { readonly secret: string } | { readonly assertion: string };
 
@@ -41,7 +43,7 @@ function membersOf(part = ''): Members | null {
 /** Reads JSON of somebody else. Null for any other text. */
 export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text);
   } catch {
     return null;
   }

@@ -15,6 +15,9 @@ import { AccessTokenSignerJwt, SigningKeys } from './access-token-signer.jwt';
 const pemOf = (modulusLength: number) =>
   generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 
+/** Node 26 crashes when it parses this some times. */
+const DEEP = Buffer.from(`${'['.repeat(7_000)}${'[0,'.repeat(1_400)}{`).toString('base64url');
+
 /** Making a key takes long. */
 const PEMS = Array.from({ length: 3 }, () => pemOf(2048));
 let given = 0;
@@ -57,6 +60,20 @@ describe('Access tokens', () => {
     clock.advance(10_000);
     expect(keys.current().kid).toBe(NEW);
     expect(await signer.verify(token)).toEqual(claims);
+  });
+
+  it.each([
+    ['header', `${DEEP}.e30.x`],
+    [
+      'claims',
+      `${Buffer.from(`{"typ":"at+jwt","kid":"20251231T000000000Z-00000001"}`).toString('base64url')}.${DEEP}.x`,
+    ],
+  ])('are not parsed when their %s has thousands of levels', async (_, deep) => {
+    const parse = jest.spyOn(JSON, 'parse');
+
+    await expect(signer.verify(deep)).rejects.toThrow(TokenInvalid);
+    expect(parse.mock.calls.some(([text]) => text.startsWith('[[['))).toBe(false);
+    parse.mockRestore();
   });
 
   it('end with the key that signed them, even if they were accepted before', async () => {

@@ -6,6 +6,7 @@ import { Settings } from '#libs/platform/config';
 import { PemKeys, TOKEN_KEYS } from '#libs/platform/keys';
 import { type AccessTokenClaims, AccessTokenSigner } from '../domain/access-token-signer.port';
 import { TokenExpired, TokenInvalid } from '../domain/authentication-errors';
+import { unverifiedClaims, unverifiedHeader } from '../domain/client-assertion';
 
 /** The `typ` of an access token (RFC 9068, 2.1). It excludes other kinds of JWT. */
 const TOKEN_TYPE = 'at+jwt';
@@ -107,7 +108,10 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
 
   private async check(token: string): Promise<Verified> {
     try {
-      const { kid, typ, crit } = this.headerOf(token);
+      const header = unverifiedHeader(token);
+      // The library parses both without a limit of levels, before it looks at the signature.
+      if (header === null || unverifiedClaims(token) === null) throw new TokenInvalid();
+      const { kid, typ, crit } = header;
       const publicKey = typeof kid === 'string' ? this.keys.publicKey(kid) : null;
       if (typ !== TOKEN_TYPE || typeof kid !== 'string' || !publicKey) throw new TokenInvalid();
       // No extension is supported (RFC 7515, 4.1.11).
@@ -125,12 +129,6 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
     } catch (error) {
       throw (error as Error).name === 'TokenExpiredError' ? new TokenExpired() : new TokenInvalid();
     }
-  }
-
-  /** Reads the header of any text. The library may throw. */
-  private headerOf(token: string): { readonly kid?: unknown; readonly typ?: unknown; readonly crit?: unknown } {
-    const decoded = this.jwt.decode<{ readonly header?: object } | null>(token, { complete: true });
-    return decoded?.header ?? {};
   }
 
   private nowInSeconds(): number {

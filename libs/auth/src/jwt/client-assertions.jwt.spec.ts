@@ -68,6 +68,25 @@ describe('A check of assertions', () => {
     expect([await check({ exp: at(3_629) }), await check({ exp: at(3_632) })]).toEqual([true, false]);
   });
 
+  it('parses neither header nor claims of thousands of levels, signed or not', async () => {
+    const { privateKey, key } = await aKey('k');
+    const deep = Buffer.from(`${'['.repeat(7_000)}${'[0,'.repeat(1_400)}{`);
+    const [header] = (await sign(own, privateKey)).split('.');
+    const text = `${header}.${deep.toString('base64url')}`;
+    const with1363 = { key: KeyObject.from(privateKey as never), dsaEncoding: 'ieee-p1363' } as const;
+    const signed = `${text}.${signBytes('sha256', Buffer.from(text), with1363).toString('base64url')}`;
+    const parse = jest.spyOn(JSON, 'parse');
+
+    for (const token of [signed, `${deep.toString('base64url')}.e30.x`]) {
+      expect(await assertions.check(token, { clientId: 'ci_1', keys: [key], oldAudience: false })).toEqual({
+        fault: 'unreadable',
+      });
+      expect(await assertions.checkWorkload(token, workload(key))).toEqual({ fault: 'unreadable' });
+    }
+    expect(parse.mock.calls.some(([text]) => text.startsWith('[[['))).toBe(false);
+    parse.mockRestore();
+  });
+
   it('refuses an assertion without kid where more than three keys fit', async () => {
     const made = await Promise.all(['a', 'b', 'c', 'd'].map(aKey));
     const keys = made.map(({ key }) => key);

@@ -23,6 +23,7 @@ const KEYS_TO_TRY = 3;
 const CLIENT_AUTHENTICATION = 'client-authentication+jwt';
 
 const NO_KEY_FITS = 'no key fits';
+const UNREADABLE = 'unreadable';
 
 type Header = NonNullable<ReturnType<typeof unverifiedHeader>>;
 type Claims = NonNullable<ReturnType<typeof unverifiedClaims>>;
@@ -108,7 +109,9 @@ export class ClientAssertionsJwt extends ClientAssertions {
   ): Promise<{ readonly key: Key; readonly typ: unknown; readonly claims: JWTPayload } | Refusal> {
     // Begun with the first assertion, so that no later one without a key that fits waits for a key of RSA.
     for (const algorithm of CLIENT_ALGORITHMS) void this.decoyOf(algorithm);
-    const header = unverifiedHeader(token) ?? {};
+    const header = unverifiedHeader(token);
+    // The library parses both without a limit of levels.
+    if (header === null || unverifiedClaims(token) === null) return { fault: UNREADABLE };
     const fault = headerFault(header, rules.types);
     const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
     if (fitting.length === 0 || fitting.length > KEYS_TO_TRY) {
@@ -151,7 +154,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
       // RFC 7523, 3 (6).
       return iat <= latest ? { claims: payload } : { fault: 'issued in the future' };
     } catch (error) {
-      const { code = 'unreadable', claim = '' } = error as { readonly code?: string; readonly claim?: string };
+      const { code = UNREADABLE, claim = '' } = error as { readonly code?: string; readonly claim?: string };
       return { fault: `${code} ${claim}`.trim() };
     }
   }

@@ -1,3 +1,4 @@
+import { parseForeignJson } from '#libs/kernel';
 import { type InputLine, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { type CsvRow, CsvRows, separatorIn } from './csv-rows';
 import { readAhead } from './read-ahead';
@@ -167,7 +168,7 @@ const booleanOr = (cell: string): boolean | string =>
 /** The record refuses what is no array. */
 function jsonOr(cell: string): unknown {
   try {
-    return JSON.parse(cell);
+    return parseForeignJson(cell);
   } catch {
     return cell;
   }

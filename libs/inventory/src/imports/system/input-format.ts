@@ -1,3 +1,4 @@
+import { parseForeignJson } from '#libs/kernel';
 import { type Format, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { isKeptLine } from '../domain/kept-line';
 import { separatorIn } from './csv-rows';
@@ -46,7 +47,7 @@ function firstLine(head: Buffer, isAll: boolean): { readonly line: string; reado
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(line) as unknown;
+    return parseForeignJson(line);
   } catch {
     return undefined;
   }

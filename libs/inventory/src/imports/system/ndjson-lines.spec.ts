@@ -32,6 +32,15 @@ describe('ndjsonLines', () => {
     expect(await linesOf(kept(text))).toMatchObject([{ again: true, fault: 'The line is not JSON.' }]);
   });
 
+  it('does not parse a line of very many levels, and reads the next one', async () => {
+    const deep = `${'['.repeat(9_000)}${'[0,'.repeat(3_000)}{`;
+
+    expect(await linesOf(deep, '{}')).toMatchObject([
+      { fault: 'The line has more than 1000 lists and objects within each other.' },
+      { value: {} },
+    ]);
+  });
+
   it('refuses a longer line, kept or not, and reads the next one', async () => {
     const long = recordOf(MAX_LINE_BYTES + 1);
     const texts = [long, kept(long), 'x'.repeat(MAX_LINE_BYTES + 1), 'x'.repeat(14 * MAX_LINE_BYTES)];

@@ -1,3 +1,4 @@
+import { parseForeignJson } from '#libs/kernel';
 import { type InputLine, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { type KeptLine, isKeptLine } from '../domain/kept-line';
 import { csvLine } from './csv-lines';
@@ -16,7 +17,7 @@ interface Reading {
   readonly csv: typeof csvLine;
 }
 
-const AS_RECORDS: Reading = { json: JSON.parse, csv: csvLine };
+const AS_RECORDS: Reading = { json: parseForeignJson, csv: csvLine };
 
 /**
  * Reads one JSON value per line. A line that is too long, not UTF-8 or not JSON is reported as a fault, and reading
@@ -80,8 +81,9 @@ function parseLine(
   let value: unknown;
   try {
     value = reading.json(text);
-  } catch {
-    return tooLong ?? { fileIndex, line, bytes, fault: 'The line is not JSON.' };
+  } catch (error) {
+    const fault = error instanceof RangeError ? `The line ${error.message}.` : 'The line is not JSON.';
+    return tooLong ?? { fileIndex, line, bytes, fault };
   }
   if (!isKeptLine(value)) return tooLong ?? { fileIndex, line, bytes, value };
   return { again: true, ...readKeptLine(fileIndex, line, value, decoder, reading) };

@@ -1,4 +1,4 @@
-import { InputFaults, ValidationFailed, isStorable, stepsInto } from '#libs/kernel';
+import { InputFaults, ValidationFailed, isDeeperThan, isStorable, stepsInto } from '#libs/kernel';
 
 /** Media types that the body of a write may have. */
 export const JSON_MEDIA_TYPES = ['application/json', 'application/merge-patch+json'] as const;
@@ -32,7 +32,7 @@ const MAX_DEPTH = 16;
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw refusal('required', 'The body must not be empty.');
   const text = decode(bytes);
-  if (deepest(text) > MAX_DEPTH) throw refusal('range', `The body is nested deeper than ${MAX_DEPTH} levels.`);
+  if (isDeeperThan(text, MAX_DEPTH)) throw refusal('range', `The body is nested deeper than ${MAX_DEPTH} levels.`);
   const value = parse(text);
   const faults = new InputFaults();
   findFaults(value, [], faults);
@@ -54,23 +54,6 @@ function parse(text: string): unknown {
   } catch {
     throw refusal('format', 'The body is not well-formed JSON.');
   }
-}
-
-/** Counts the depth of brackets outside strings, before recursive code sees the text. */
-function deepest(text: string): number {
-  let depth = 0;
-  let deepestYet = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (inString) {
-      if (character === '\\') at += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === '{' || character === '[') deepestYet = Math.max(deepestYet, (depth += 1));
-    else if (character === '}' || character === ']') depth -= 1;
-  }
-  return deepestYet;
 }
 
 /** Stops at the limit of shown faults, so a body full of faults costs no more than any other. */

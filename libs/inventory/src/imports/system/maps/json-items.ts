@@ -1,3 +1,4 @@
+import { parseForeignJson } from '#libs/kernel';
 import { getManyValues, isMany, none } from 'stream-chain/core';
 import Assembler from 'stream-json/assembler.js';
 import { type Token as ParsedToken, jsonParser } from 'stream-json/core/parser.js';
@@ -288,7 +289,7 @@ const isUnsafe = (number: string): boolean => LONG_INTEGER.test(number) && !Numb
 
 /** Parses a text as {@link jsonItems} does: two long integers never become one. @throws when it is not JSON */
 export function parseItem(text: string): unknown {
-  const value: unknown = JSON.parse(text);
+  const value = parseForeignJson(text);
   if (!/\d{16}/.test(text)) return value;
   const parse = newParser();
   const walk = new ItemWalk([], ITEM_LIMIT);
