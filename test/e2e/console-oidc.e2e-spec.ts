@@ -282,6 +282,21 @@ describe('Sign-in by OpenID Connect', () => {
     }
   });
 
+  it.each([
+    ['does not exist', ['absent'], 'does not exist'],
+    ['is a directory, as Docker mounts one for a file that is absent', [], 'cannot be read (EISDIR)'],
+    ['is empty', ['empty'], 'is empty'],
+  ])('does not start when the file of the secret %s', async (_what, name, fault) => {
+    const folder = mkdtempSync(join(tmpdir(), 'oidc-'));
+    writeFileSync(join(folder, 'empty'), '\n');
+    const secretFile = join(folder, ...name);
+    const started = startConsole(
+      { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_OIDC_CLIENT_ID: 'console', CONSOLE_OIDC_SECRET_FILE: secretFile },
+      console.database,
+    );
+    await expect(started).rejects.toThrow(`CONSOLE_OIDC_SECRET_FILE names ${secretFile}, which ${fault}`);
+  });
+
   it('says so when the issuer is away', async () => {
     const lonely = await startConsole(
       {
@@ -293,6 +308,11 @@ describe('Sign-in by OpenID Connect', () => {
     try {
       const { status, text } = await lonely.browser().get('/sign-in/start');
       expect([status, text.includes('does not respond')]).toEqual([503, true]);
+      const [error] = lonely.logLines.flatMap(({ error }) => error ?? []);
+      expect(error).toMatchObject({
+        name: 'IssuerAway',
+        cause: { message: 'fetch failed', cause: expect.anything() as unknown },
+      });
     } finally {
       await lonely.stop();
     }

@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs';
-import { Settings, SettingsInvalid, isSet, loadSettingsWithoutDatabase } from '#libs/platform/config';
+import {
+  Settings,
+  SettingsInvalid,
+  isSet,
+  loadSettingsWithoutDatabase,
+  readSecretFileSync,
+} from '#libs/platform/config';
 import { CHECKPOINT_KEYS, TOKEN_KEYS, listKeys } from '#libs/platform/keys';
 
 /**
@@ -19,6 +25,22 @@ export async function loadConsoleSettings(environment: NodeJS.ProcessEnv): Promi
   }
   if (settings === null || faults.length > 0) throw new SettingsInvalid(faults);
   return Object.assign(new Settings(), settings, { databaseUrl: settings.console.databaseUrl ?? '' });
+}
+
+/** Checks that the secret for the issuer can be read. @throws {@link SettingsInvalid} naming the file */
+export function assertIssuerSecretReadable({ console: { oidc } }: Settings): void {
+  if (oidc === null) return;
+  const fault = faultOfSecret(oidc.secretFile);
+  if (fault !== null) throw new SettingsInvalid([`CONSOLE_OIDC_SECRET_FILE names ${oidc.secretFile}, which ${fault}`]);
+}
+
+function faultOfSecret(path: string): string | null {
+  try {
+    return readSecretFileSync(path).toString().trim() === '' ? 'is empty' : null;
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+  }
 }
 
 /** Faults of the console alone. They are found even when other settings are invalid, so one start reports every fault. */

@@ -8,6 +8,7 @@ import express, { type Express } from 'express';
 import type { Logger } from 'pino';
 import { secretFiles } from '../../features';
 import { ConsoleAppModule } from './console-app.module';
+import { assertIssuerSecretReadable } from './console-settings';
 import { firstSteps } from './first-steps';
 
 /** The longest field has 20,000 characters, each of up to 12 bytes in a form. */
@@ -17,6 +18,7 @@ const MAX_FORM = '256kb';
 export async function createConsole(settings: Settings, log: Logger): Promise<NestExpressApplication> {
   if (!settings.production) await makeMissingKeys(settings, secretFiles, [CURSOR_KEYS]);
   assertKeysReadable(settings, secretFiles);
+  assertIssuerSecretReadable(settings);
   const server = express();
   for (const off of ['x-powered-by', 'etag']) server.disable(off);
   for (const on of ['strict routing', 'case sensitive routing']) server.enable(on);

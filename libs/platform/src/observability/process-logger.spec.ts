@@ -33,6 +33,19 @@ describe('The process log', () => {
     expect(text).not.toContain('/srv/');
   });
 
+  it('shows the errors behind an error, but follows no circle', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:4000'), { code: 'ECONNREFUSED' });
+    const failed: Error = new TypeError('fetch failed', { cause: refused });
+    Object.assign(refused, { cause: failed });
+    const text = logged((log) => log.error({ error: new Error('The issuer is away.', { cause: failed }) }));
+    expect(JSON.parse(text)).toMatchObject({
+      error: {
+        message: 'The issuer is away.',
+        cause: { name: 'TypeError', message: 'fetch failed', cause: { code: 'ECONNREFUSED' } },
+      },
+    });
+  });
+
   it('omits other members of an error, which may hold row values or credentials', () => {
     const error = Object.assign(new Error('duplicate key'), {
       detail: 'Key (email)=(ada@example.com) already exists.',

@@ -42,6 +42,9 @@ export function logCrash(log: Logger): void {
   });
 }
 
+/** The reason of a failed request lies two causes deep: openid-client, then fetch, then the socket. */
+const MOST_CAUSES = 3;
+
 /** A stack line in `apps/` or `libs/`, without the path before it. */
 const OWN_FRAME = /^ +at .*?((?:apps|libs)\/[^\s)]+)\)?$/m;
 
@@ -81,12 +84,16 @@ function entry(message: unknown, context: string | undefined): [object, string?]
 }
 
 /**
- * Describes an error by its name, its message and the line in our code. Omits the full stack, which shows paths of the
- * host. Omits other members, which may hold row values or credentials (decisions, section 1).
+ * Describes an error by its name, its message, the line in our code and the error behind it. Omits the full stack, which
+ * shows paths of the host. Omits other members, which may hold row values or credentials (decisions, section 1).
  */
-function describe(error: unknown): object {
+function describe(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { name: typeof error };
-  const { name, stack = '' } = error;
+  const { name, stack = '', cause } = error;
   const [, where = null] = OWN_FRAME.exec(stack) ?? [];
-  return { name, message: messageOf(error), code: (error as { code?: unknown }).code, where };
+  const isTold = cause instanceof Error && depth < MOST_CAUSES;
+  return {
+    ...{ name, message: messageOf(error), code: (error as { code?: unknown }).code, where },
+    ...(isTold ? { cause: describe(cause, depth + 1) } : {}),
+  };
 }
