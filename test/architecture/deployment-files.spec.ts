@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { loadSettings, settingsSchema } from '#libs/platform/config';
 import { NOTICE_MS } from '#libs/platform/process';
 import { loadConsoleSettings } from '../../apps/console/src/console-settings';
-import { GUIDES } from '../../libs/docs-site/src/guides/guide-list';
 import {
   type Tree,
   at,
@@ -33,7 +32,6 @@ const settingsNamed = (name: string) =>
   ofKind('ConfigMap')
     .filter((one) => at(one, 'metadata.name')[0] === name)
     .flatMap((one) => at(one, 'data'))[0] as Record<string, string>;
-const dockerfile = textOf('docker/Dockerfile');
 
 const isSetting = (name: string): boolean =>
   name in settingsSchema.shape ||
@@ -55,37 +53,6 @@ function inTheImage(environment: Readonly<Record<string, string>>): Record<strin
   const given = Object.fromEntries(values) as Record<string, string>;
   return { NODE_ENV: 'production', HOST: '0.0.0.0', CONSOLE_HOST: '0.0.0.0', ...given };
 }
-
-describe('The image', () => {
-  it('runs without root, from a pinned base, with only what a release needs', () => {
-    expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-\S+$/m);
-    expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(Array(3).fill('${NODE_IMAGE}'));
-    const last = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
-    expect([...last.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)).toEqual(['1000:1000']);
-    expect(last).toMatch(/^HEALTHCHECK .*"docker\/healthcheck\.mjs"/m);
-    expect(dockerfile).toContain('npm ci --omit=dev --omit=optional');
-  });
-
-  it('is built from files that exist and that the build context includes', () => {
-    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names]) =>
-      (names ?? '').split(' '),
-    );
-    const context = textOf('.dockerignore').split('\n');
-    expect(copied).toContain('package.json');
-    for (const name of copied) {
-      expect([name, existsSync(join(root, name)), context.includes(`!${name}`)]).toEqual([name, true, true]);
-    }
-    expect(context).toContain('*');
-  });
-
-  it('is built as on a host, from all pages of the guides', () => {
-    const [, build = ''] = dockerfile.split(/^FROM .*$/m);
-    const copied = [...build.matchAll(/^COPY \S+ (\S+)$/gm)].map(([, name]) => name);
-    const absent = GUIDES.filter(({ file }) => !copied.some((name) => file.startsWith(`${name}/`)));
-    expect(absent).toEqual([]);
-    expect(build.trim().split('\n').at(-1)).toBe('RUN npm run --silent build');
-  });
-});
 
 describe('The files of a host', () => {
   const example = environmentOf(textOf('docker/production.env.example'));
