@@ -9,37 +9,6 @@ const sourcesOf = (table: string): string => `
           SELECT (SELECT source FROM ${table} WHERE workspace_id = workspace AND source > last.source
                    ORDER BY source LIMIT 1)`;
 
-/** Which sources come first among those with a limit, and a further condition of the import that counts. */
-export const freshnessFunction = (first = '', counts = ''): string => `
-  CREATE OR REPLACE FUNCTION freshness_of_imports(most integer)
-    RETURNS TABLE (workspace text, source text, fresh_at timestamptz, stale_after_seconds integer)
-    LANGUAGE sql STABLE ${AS_OWNER} AS $$
-    WITH RECURSIVE ran AS (
-      (SELECT run.workspace_id, run.source FROM import_run AS run ORDER BY run.workspace_id, run.source LIMIT 1)
-      UNION ALL
-      SELECT next.workspace_id, next.source
-        FROM ran CROSS JOIN LATERAL (
-          SELECT run.workspace_id, run.source FROM import_run AS run
-           WHERE (run.workspace_id, run.source) > (ran.workspace_id, ran.source)
-           ORDER BY run.workspace_id, run.source LIMIT 1) AS next
-    ), watched AS (
-      SELECT ran.workspace_id, ran.source FROM ran
-       UNION SELECT chosen.workspace_id, chosen.source FROM import_freshness AS chosen
-    )
-    SELECT known.slug, known.source, known.fresh_at, known.stale_after_seconds
-      FROM (
-        SELECT workspace.slug, watched.source, chosen.stale_after_seconds,
-               coalesce((SELECT run.ended_at FROM import_run AS run
-                          WHERE run.workspace_id = watched.workspace_id AND run.source = watched.source
-                            AND run.outcome = 'COMPLETED' ${counts} ORDER BY run.started_at DESC LIMIT 1),
-                        chosen.set_at) AS fresh_at
-          FROM watched JOIN workspace ON workspace.id = watched.workspace_id
-          LEFT JOIN import_freshness AS chosen
-            ON chosen.workspace_id = watched.workspace_id AND chosen.source = watched.source) AS known
-     ORDER BY known.stale_after_seconds IS NULL, ${first} known.fresh_at DESC NULLS LAST, known.slug, known.source
-     LIMIT most
-  $$`;
-
 /** A record of every import, and the age from which the last one of a source is stale. */
 export class ImportRuns1780000000090 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -122,7 +91,32 @@ export class ImportRuns1780000000090 implements MigrationInterface {
       COMMENT ON FUNCTION settle_import_runs IS
         'Marks imports of any workspace whose process is gone, and removes records older than 400 days.';
 
-      ${freshnessFunction()};
+      CREATE FUNCTION freshness_of_imports(most integer)
+        RETURNS TABLE (workspace text, source text, fresh_at timestamptz, stale_after_seconds integer)
+        LANGUAGE sql STABLE ${AS_OWNER} AS $$
+        WITH RECURSIVE ran AS (
+          (SELECT run.workspace_id, run.source FROM import_run AS run ORDER BY run.workspace_id, run.source LIMIT 1)
+          UNION ALL
+          SELECT next.workspace_id, next.source
+            FROM ran CROSS JOIN LATERAL (
+              SELECT run.workspace_id, run.source FROM import_run AS run
+               WHERE (run.workspace_id, run.source) > (ran.workspace_id, ran.source)
+               ORDER BY run.workspace_id, run.source LIMIT 1) AS next
+        ), watched AS (
+          SELECT ran.workspace_id, ran.source FROM ran
+           UNION SELECT chosen.workspace_id, chosen.source FROM import_freshness AS chosen
+        )
+        SELECT workspace.slug, watched.source,
+               coalesce((SELECT run.ended_at FROM import_run AS run
+                          WHERE run.workspace_id = watched.workspace_id AND run.source = watched.source
+                            AND run.outcome = 'COMPLETED' ORDER BY run.started_at DESC LIMIT 1), chosen.set_at) AS fresh_at,
+               chosen.stale_after_seconds
+          FROM watched JOIN workspace ON workspace.id = watched.workspace_id
+          LEFT JOIN import_freshness AS chosen
+            ON chosen.workspace_id = watched.workspace_id AND chosen.source = watched.source
+         ORDER BY chosen.stale_after_seconds IS NULL, fresh_at DESC NULLS LAST, workspace.slug, watched.source
+         LIMIT most
+      $$;
       REVOKE ALL ON FUNCTION freshness_of_imports FROM PUBLIC;
       COMMENT ON FUNCTION freshness_of_imports IS
         'The last completed import of sources of any workspace, those with a limit first; before the first one, when the limit was set.';
