@@ -11,6 +11,8 @@ describe('Sign-in by OpenID Connect', () => {
   let provider: ChildProcess;
   let issuer: string;
   let ours: { id: string; slug: string };
+  let secretFile: string;
+
   beforeAll(async () => {
     const [port, consolePort] = [await freePort(), await freePort()];
     issuer = `http://127.0.0.1:${port}`;
@@ -19,7 +21,7 @@ describe('Sign-in by OpenID Connect', () => {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     await once(provider.stdout as NodeJS.ReadableStream, 'data');
-    const secretFile = join(mkdtempSync(join(tmpdir(), 'oidc-')), 'secret');
+    secretFile = join(mkdtempSync(join(tmpdir(), 'oidc-')), 'secret');
     writeFileSync(secretFile, 'console-secret\n');
     console = await startConsole({
       CONSOLE_PORT: String(consolePort),
@@ -105,6 +107,18 @@ describe('Sign-in by OpenID Connect', () => {
 
     expect([last.status, last.headers.get('location')]).toEqual([303, '/']);
     expect((await browser.get('/')).status).toBe(200);
+  });
+
+  it('takes up a secret that was replaced, without a restart', async () => {
+    await add('grace@example.com');
+    writeFileSync(secretFile, 'an older secret\n');
+    const refused = await signIn('grace|grace@example.com|true');
+    writeFileSync(secretFile, 'console-secret\n');
+
+    const { last } = await signIn('grace|grace@example.com|true');
+
+    expect(refused.last.headers.get('location')).not.toBe('/');
+    expect([last.status, last.headers.get('location')]).toEqual([303, '/']);
   });
 
   it('opens nothing for another account with the address, and still the account with another address', async () => {

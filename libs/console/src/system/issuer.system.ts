@@ -80,8 +80,9 @@ export class Issuer {
   private async discover(): Promise<Configuration> {
     const { ClientSecretBasic, ClientSecretPost, allowInsecureRequests, discovery } = await import('openid-client');
     const { issuer, clientId, secretFile } = this.getClient();
-    const secret = readSecretFileSync(secretFile).toString().trim();
     const authenticate: ClientAuth = (server, ...request) => {
+      // Read each time, because the file may be replaced.
+      const secret = readSecretFileSync(secretFile).toString().trim();
       // An issuer that names no method takes Basic (OpenID Connect Discovery, section 3).
       const takesForms = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
       (takesForms ? ClientSecretPost(secret) : ClientSecretBasic(secret))(server, ...request);
