@@ -55,15 +55,18 @@ export class AuditSealer extends RepeatedWork {
     return total;
   }
 
-  protected async round(): Promise<void> {
+  protected async round(): Promise<boolean> {
     await this.sealAll();
+    return this.failing.size === 0;
   }
 
   private async look(): Promise<void> {
     // A failure of Postgres was already logged.
     if (this.stopping || this.failing.has(ROUND)) return;
     const backlog = await this.attempt(LOOK, null, () => this.store.backlog());
-    if (backlog) this.backlog = { ...backlog, lookedAt: new Date(this.clock.now()) };
+    if (!backlog) return;
+    this.backlog = { ...backlog, lookedAt: new Date(this.clock.now()) };
+    this.succeededAt = Date.now();
   }
 
   private sealBatchOf(workspaceId: WorkspaceId): Promise<number | null> {

@@ -7,7 +7,7 @@ import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } f
 export abstract class RepeatedWork implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly logger = new Logger(this.constructor.name);
   protected stopping = false;
-  /** End of the last round that did not fail, in milliseconds since 1970. Before the first one, the start. */
+  /** When a round or a step of one last succeeded, in milliseconds since 1970. Before the first one, the start. */
   succeededAt = Date.now();
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> = Promise.resolve();
@@ -18,7 +18,8 @@ export abstract class RepeatedWork implements OnApplicationBootstrap, BeforeAppl
     private readonly failure: string,
   ) {}
 
-  protected abstract round(): Promise<void>;
+  /** Returns false when it failed and has logged why. */
+  protected abstract round(): Promise<boolean | void>;
 
   async onApplicationBootstrap(): Promise<void> {
     this.pause();
@@ -45,8 +46,7 @@ export abstract class RepeatedWork implements OnApplicationBootstrap, BeforeAppl
 
   private async runRound(): Promise<void> {
     try {
-      await this.round();
-      this.succeededAt = Date.now();
+      if ((await this.round()) !== false) this.succeededAt = Date.now();
     } catch (error) {
       if (!this.stopping) this.logger.warn({ message: this.failure, error });
     }

@@ -47,6 +47,18 @@ describe('KeyRereading', () => {
     expect(warnings).toEqual([fault, fault]);
   });
 
+  it('has not succeeded while a file is unreadable', async () => {
+    reading = { kids: ['old'], faults: ['SIGNING_KEYS_DIR cannot be read (EIO).'] };
+    await afterRounds(2);
+    const { succeededAt } = worker;
+    await delay(2);
+    await afterRounds(2);
+    expect(worker.succeededAt).toBe(succeededAt);
+    reading = { kids: ['old'], faults: [] };
+    await afterRounds(2);
+    expect(worker.succeededAt).toBeGreaterThan(succeededAt);
+  });
+
   it('warns once when reading is slow, and starts no other round meanwhile', async () => {
     let end: () => void = () => undefined;
     const late = new KeyRereading(

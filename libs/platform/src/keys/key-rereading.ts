@@ -47,11 +47,11 @@ export class KeyRereading extends RepeatedWork {
     void super.beforeApplicationShutdown();
   }
 
-  protected async round(): Promise<void> {
+  protected async round(): Promise<boolean> {
     const late = setTimeout(() => this.warnLate(), this.lateMs).unref();
     const { kids, faults } = await this.keys.reread();
     clearTimeout(late);
-    if (this.stopping) return;
+    if (this.stopping) return true;
     // Logs a fault when it begins, not in each round.
     for (const fault of faults) if (!this.faults.has(fault)) this.logger.warn(fault);
     this.faults = new Set(faults);
@@ -59,6 +59,7 @@ export class KeyRereading extends RepeatedWork {
     // Operators wait for this line. With a context it would be logged at debug level.
     if (this.kids !== null && this.kids !== known) Logger.log({ message: 'took up keys', use: this.use, kids });
     this.kids = known;
+    return faults.length === 0;
   }
 
   /** The next round starts after this one, so a hanging disk holds one thread only. */

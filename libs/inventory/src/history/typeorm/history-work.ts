@@ -68,20 +68,23 @@ export class HistoryWork extends RepeatedWork {
     metrics.gauge({ name: 'compliance_history_rows', help: 'Former states of assets, about.' }, () => this.rows);
   }
 
-  /** Writes the first day of each workspace that is over and not written yet. */
-  async writeDays(): Promise<void> {
+  /** Writes the first day of each workspace that is over and not written yet. Returns whether none failed. */
+  async writeDays(): Promise<boolean> {
     const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [])]);
     const deadline = performance.now() + COUNTING_MS;
+    let isWritten = true;
     for (const [workspace, day] of found as [string, string][]) {
       this.assertServing();
-      if (performance.now() > deadline) return;
+      if (performance.now() > deadline) break;
       try {
         await this.writeDay(toWorkspaceId(workspace), day);
       } catch (error) {
         this.assertServing();
+        isWritten = false;
         this.logger.warn({ message: 'a day was not counted', workspaceId: workspace, day, error });
       }
     }
+    return isWritten;
   }
 
   /** Moves the first instant of each workspace, and then removes former states that ended before. */
@@ -126,10 +129,11 @@ export class HistoryWork extends RepeatedWork {
     );
   }
 
-  protected async round(): Promise<void> {
-    await this.writeDays();
+  protected async round(): Promise<boolean> {
+    const isWritten = await this.writeDays();
     await this.forget();
     const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(ROWS, [])]);
     this.rows = Number(row?.[0] ?? 0);
+    return isWritten;
   }
 }

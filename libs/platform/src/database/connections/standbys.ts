@@ -66,21 +66,22 @@ export class Standbys extends RepeatedWork implements OnApplicationShutdown {
 
   /**
    * Compares each standby with the primary. Learns nothing new while the primary is away, so every standby soon goes
-   * out of use.
+   * out of use, and returns false.
    */
-  async compare(): Promise<void> {
+  async compare(): Promise<boolean> {
     const newest = await this.primaryState().catch((error: unknown) => {
       for (const standby of this.standbys) standby.lacksPrimary(error);
       return null;
     });
-    if (!newest) return;
+    if (!newest) return false;
     const isComparable = ({ at, history }: PrimaryState): boolean =>
       history === newest.history && newest.at - at <= MAX_LAG_MS;
     this.recent = [...this.recent.filter(isComparable), newest];
     await Promise.all(this.standbys.map((standby) => standby.compareWith(this.recent)));
+    return true;
   }
 
-  protected round(): Promise<void> {
+  protected round(): Promise<boolean> {
     return this.compare();
   }
 

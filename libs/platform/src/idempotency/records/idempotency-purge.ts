@@ -40,7 +40,10 @@ export class IdempotencyPurge extends RepeatedWork {
   }
 
   protected async round(): Promise<void> {
-    const purged = await this.run('leave', () => this.assertServing());
+    const purged = await this.run('leave', () => {
+      this.assertServing();
+      this.succeededAt = Date.now();
+    });
     if (purged > 0) this.logger.log({ message: 'purged idempotency records', purged });
   }
 
