@@ -7,6 +7,7 @@ const {
   existsSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
 } = require('node:fs');
@@ -115,7 +116,13 @@ function takeFile(name, file) {
     if (!succeeds(['download', name], { cwd: directory })) return;
     const [archive] = readdirSync(directory);
     spawnSync('dpkg-deb', ['--extract', archive, '.'], { cwd: directory });
-    copyFileSync(join(directory, file), join('/usr/local/bin', basename(file)));
+    const program = join('/usr/local/bin', basename(file));
+    const unfinished = `${program}.${process.pid}`;
+    copyFileSync(join(directory, file), unfinished);
+    // Another run may execute the program.
+    renameSync(unfinished, program);
+  } catch (error) {
+    console.error(`${file} of the package ${name}: ${error.message}`);
   } finally {
     rmSync(directory, { recursive: true });
   }
