@@ -3,7 +3,6 @@ import type { AuditSealer } from './audit-sealer';
 
 /** Exposes the sealing backlog as the sealer last measured it, so a scrape never waits for Postgres. */
 export function watchSealing(metrics: Metrics, sealer: AuditSealer): void {
-  const startedAt = Date.now();
   metrics.gauge(
     {
       name: 'compliance_audit_unsealed_events',
@@ -25,7 +24,7 @@ export function watchSealing(metrics: Metrics, sealer: AuditSealer): void {
       help: 'Unix time when this instance last looked for audit events to seal; before the first look, of its start.',
     },
     // An instance that never succeeds in looking must not lack the metric that tells of it.
-    () => (sealer.backlog?.lookedAt.getTime() ?? startedAt) / 1_000,
+    () => (sealer.backlog?.lookedAt.getTime() ?? sealer.succeededAt) / 1_000,
   );
   metrics.gauge(
     { name: 'compliance_audit_bytes', help: 'Disk space of all audit events and their indexes.' },

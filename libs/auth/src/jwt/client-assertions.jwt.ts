@@ -3,7 +3,13 @@ import { Clock } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import { Metrics } from '#libs/platform/observability';
 import type { JWTPayload, JWTVerifyOptions } from 'jose';
-import { CLIENT_ALGORITHMS, type ClientKey, unverifiedClaims, unverifiedHeader } from '../domain/client-assertion';
+import {
+  CLIENT_ALGORITHMS,
+  type ClientKey,
+  unverifiedClaims,
+  unverifiedHeader,
+  unverifiedParts,
+} from '../domain/client-assertion';
 import {
   type CheckedAssertion,
   type CheckedWorkload,
@@ -109,9 +115,8 @@ export class ClientAssertionsJwt extends ClientAssertions {
   ): Promise<{ readonly key: Key; readonly typ: unknown; readonly claims: JWTPayload } | Refusal> {
     // Begun with the first assertion, so that no later one without a key that fits waits for a key of RSA.
     for (const algorithm of CLIENT_ALGORITHMS) void this.decoyOf(algorithm);
-    const header = unverifiedHeader(token);
-    // The library parses both without a limit of levels.
-    if (header === null || unverifiedClaims(token) === null) return { fault: UNREADABLE };
+    const header = unverifiedParts(token)?.header;
+    if (!header) return { fault: UNREADABLE };
     const fault = headerFault(header, rules.types);
     const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
     if (fitting.length === 0 || fitting.length > KEYS_TO_TRY) {

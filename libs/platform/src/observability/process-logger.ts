@@ -91,9 +91,11 @@ function describe(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { name: typeof error };
   const { name, stack = '', cause } = error;
   const [, where = null] = OWN_FRAME.exec(stack) ?? [];
-  const isTold = cause instanceof Error && depth < MOST_CAUSES;
   return {
-    ...{ name, message: messageOf(error), code: (error as { code?: unknown }).code, where },
-    ...(isTold ? { cause: describe(cause, depth + 1) } : {}),
+    name,
+    message: messageOf(error),
+    code: (error as { code?: unknown }).code,
+    where,
+    cause: cause instanceof Error && depth < MOST_CAUSES ? describe(cause, depth + 1) : undefined,
   };
 }
