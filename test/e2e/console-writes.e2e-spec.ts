@@ -91,7 +91,7 @@ describe('The console changes assets', () => {
       await set(id, 'tags', 'env\none\ntwo'),
       await set(id, 'tags', '\u{10FFFF}'.repeat(20_000)),
       await set(id, 'classification', 'SECRET'),
-      await set(id, 'description', 'x'.repeat(1001)),
+      await set(id, 'description', '\u{10FFFF}'.repeat(501)),
     ];
 
     expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);

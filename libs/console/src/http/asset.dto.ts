@@ -1,4 +1,4 @@
-import { CLASSIFICATIONS } from '#libs/inventory';
+import { CLASSIFICATIONS, MAX_DESCRIPTION_LENGTH } from '#libs/inventory';
 import type { AssetId } from '#libs/kernel';
 import { Choice, DistinctUuids, Form, Text, Uuid } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
@@ -14,7 +14,7 @@ export class AssetFieldsDto {
   @Uuid({ description: 'The employee who was chosen among several.' })
   ownerId?: AssetId;
 
-  @Text({ description: 'What it is for.', maxLength: 1000 })
+  @Text({ description: 'What it is for.', maxLength: MAX_DESCRIPTION_LENGTH })
   description?: string;
 
   @Choice({ description: 'How confidential it is.', list: CLASSIFICATION })

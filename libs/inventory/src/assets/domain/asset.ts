@@ -1,6 +1,9 @@
 import { type AssetId, DomainError, type InputFault, type Owner, type Tag } from '#libs/kernel';
 import type { AssetType } from './asset-category';
 
+/** In Unicode code points. */
+export const MAX_DESCRIPTION_LENGTH = 500;
+
 export const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'] as const;
 /** An unclassified asset reads `UNKNOWN`. */
 export type Classification = (typeof CLASSIFICATIONS)[number];

@@ -1,7 +1,7 @@
 import { Transform } from 'class-transformer';
 import { Choice, Flag, NestedList, ReadOnlyMembers, STORABLE, Text, Uuid } from '#libs/platform/input';
 import { ApiObject } from '#libs/platform/openapi';
-import type { Classification } from '../domain/asset';
+import { type Classification, MAX_DESCRIPTION_LENGTH } from '../domain/asset';
 import { CLASSIFICATION } from './asset.dto';
 
 /** Members that responses contain, and that clients may try to send back. */
@@ -49,8 +49,8 @@ export class GovernancePatchDto {
   @Text({
     nullable: true,
     pattern: STORABLE,
-    maxLength: 500,
-    description: 'At most 500 Unicode code points; empty clears it.',
+    maxLength: MAX_DESCRIPTION_LENGTH,
+    description: `At most ${MAX_DESCRIPTION_LENGTH} Unicode code points; empty clears it.`,
     example: 'Access logs of the public website',
   })
   description?: string | null;

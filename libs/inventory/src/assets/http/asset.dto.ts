@@ -10,7 +10,14 @@ import {
   openEnum,
 } from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
-import { type Asset, CLASSIFICATIONS, COMPLETE_STATUSES, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
+import {
+  type Asset,
+  CLASSIFICATIONS,
+  COMPLETE_STATUSES,
+  MAX_DESCRIPTION_LENGTH,
+  OWNER_SOURCES,
+  completeStatusOf,
+} from '../domain/asset';
 import { ASSET_TYPES, CATEGORY_KEYS, SUB_KEYS, categoryOf } from '../domain/asset-category';
 
 export const CATEGORY_KEY = namedEnum('AssetCategoryKey', CATEGORY_KEYS, 'Key of a top-level category.');
@@ -142,7 +149,7 @@ export class AssetDto {
   @ApiProperty({
     type: 'string',
     nullable: true,
-    maxLength: 500,
+    maxLength: MAX_DESCRIPTION_LENGTH,
     description: 'Governance description; null when there is none.',
     example: BUCKET.description,
   })

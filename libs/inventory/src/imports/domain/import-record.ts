@@ -6,7 +6,7 @@ import {
   type CategoryKey,
   categoryOf,
 } from '../../assets/domain/asset-category';
-import { CLASSIFICATIONS } from '../../assets/domain/asset';
+import { CLASSIFICATIONS, MAX_DESCRIPTION_LENGTH } from '../../assets/domain/asset';
 import { RecordReader } from './record-reader';
 import { isNever } from './import-time';
 
@@ -87,7 +87,7 @@ function readRecord(root: RecordReader, categoryKey: CategoryKey | null, externa
     visibility: root.choice('visibility', VISIBILITIES) ?? 'ACTIVE',
     name,
     classification: root.choice('classification', CLASSIFICATIONS) ?? 'UNKNOWN',
-    description: root.text('description', 500) || null,
+    description: root.text('description', MAX_DESCRIPTION_LENGTH) || null,
     ...readOwners(root),
     tags: readTags(root),
     /** Null stands for the time of the first import. */
