@@ -33,15 +33,11 @@ const MOMENT = `(
          (SELECT ${milliseconds('begins_at')} FROM history_horizon WHERE workspace_id = $1) AS first
   ) AS moment`;
 
-/** The columns of {@link MOMENT} behind those of an item, in this order. */
-export const MOMENT_COLUMNS = ['moment.newest', 'moment.now', 'moment.first'];
-const MOMENT_SELECTED = MOMENT_COLUMNS.join(', ');
+/** The last columns of a row. `momentOf` of history.ts reads them. */
+const MOMENT_COLUMNS = 'moment.newest, moment.now, moment.first';
 
 /** The moment alone. */
-export const FIND_MOMENT: ItemStatement = {
-  ...prepared('history_moment', `SELECT ${MOMENT_SELECTED} FROM ${MOMENT}`),
-  itemColumns: 0,
-};
+export const FIND_MOMENT = prepared('history_moment', `SELECT ${MOMENT_COLUMNS} FROM ${MOMENT}`);
 
 /**
  * The visible states at `moment` of the items of which a condition on the present row holds. It is the present state
@@ -69,28 +65,23 @@ const OWNER_THEN = `(${statesOf(ASSETS, 'public_id = page.owner_id AND is_employ
   `jsonb_build_object('id', public_id, 'name', name, 'email', email)`,
 ])})`;
 
-/** A statement whose columns begin with those of an item. */
-export interface ItemStatement extends Statement {
-  readonly itemColumns: number;
-}
-
 /** Values: $1 workspace, $2 instant, $3 public id. One row, with nulls where no such item was visible then. */
-function findThen(label: string, rows: HistoryRows, columns: Columns): ItemStatement {
+function findThen(label: string, rows: HistoryRows, columns: Columns): Statement {
   const text = `
-    SELECT state.*, ${MOMENT_SELECTED}
+    SELECT state.*, ${MOMENT_COLUMNS}
       FROM ${MOMENT} LEFT JOIN LATERAL (${statesOf(rows, 'public_id = $3::uuid', columns)}) AS state ON true`;
-  return { ...prepared(`${label}_find_then`, text), itemColumns: columns.length };
+  return prepared(`${label}_find_then`, text);
 }
 
 /**
  * The next items in the order of their ids. Looks at a window of the assets, so that it never takes long. Values: $1
- * workspace, $2 instant, $3 id to start after, $4 rows wanted, $5 and $6 the first and last kind. The rows end with the last
- * id of the window, null at the end. Where the window holds no item, the only row has nulls in place of one.
+ * workspace, $2 instant, $3 id to start after, $4 rows wanted, $5 and $6 the first and last kind. Where the window
+ * holds no item, the only row has nulls in place of one.
  */
-function listThen(label: string, rows: HistoryRows & { readonly kind: string }, columns: Columns): ItemStatement {
+function listThen(label: string, rows: HistoryRows & { readonly kind: string }, columns: Columns): Statement {
   const condition = `id > $3::bigint AND id <= place.last AND ${rows.kind} BETWEEN $5::smallint AND $6::smallint`;
   const text = `
-    SELECT state.*, ${MOMENT_SELECTED}, place.next
+    SELECT state.*, place.next, ${MOMENT_COLUMNS}
       FROM ${MOMENT}
      CROSS JOIN LATERAL (
        SELECT max(id) AS last, CASE WHEN count(*) = ${WINDOW} THEN max(id) END AS next
@@ -98,29 +89,17 @@ function listThen(label: string, rows: HistoryRows & { readonly kind: string }, 
                 ORDER BY id LIMIT ${WINDOW}) AS places) AS place
       LEFT JOIN LATERAL (${statesOf(rows, condition, columns)} ORDER BY present.id LIMIT $4::int) AS state ON true
      ORDER BY state.id`;
-  return { ...prepared(`${label}_list_then`, text), itemColumns: columns.length };
+  return prepared(`${label}_list_then`, text);
 }
 
-/** The columns of an entry behind those of the item, in this order. */
-export const ENTRY_COLUMNS = [
-  'is_visible',
-  'version_id',
-  'from_change',
-  'to_change',
-  'valid_from',
-  'valid_to',
-  'origin',
-  'client_id',
-  'request_id',
-  'total',
-  'was_visible',
-] as const;
+/** The place, from the end of a row, of the last id of the window. It is null in the last window. */
+export const WINDOW_END = -4;
 
 /**
  * The states of one item, newest first. Values: $1 workspace, $2 public id, $3 rows wanted, and $4 the version of the first
- * one, null for the present state.
+ * one, null for the present state. Where none is left from there on, the only row has nulls in place of one.
  */
-function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): ItemStatement {
+function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): Statement {
   const selected = columns.join(', ');
   const ofItem = `${former} AS page WHERE workspace_id = $1 AND id = item.id`;
   const text = `
@@ -130,12 +109,12 @@ function entriesOf(label: string, { present, former }: HistoryRows, columns: Col
      CROSS JOIN LATERAL (
        SELECT 1 + count(*) AS total, item.facet IS NOT NULL OR count(facet) > 0 AS was_visible FROM ${ofItem}) AS counted
       LEFT JOIN LATERAL (
-       SELECT ${selected}, facet IS NOT NULL AS is_visible, NULL::bigint AS version_id, change_id AS from_change,
-              NULL::bigint AS to_change
+       SELECT ${selected}, change_id AS from_change, NULL::bigint AS to_change, NULL::bigint AS version_id,
+              facet IS NOT NULL AS is_visible
          FROM (SELECT * FROM ${present} WHERE workspace_id = $1 AND id = item.id) AS page
         WHERE $4::bigint IS NULL
        UNION ALL
-       (SELECT ${selected}, facet IS NOT NULL, version_id, from_change, to_change FROM ${ofItem}
+       (SELECT ${selected}, from_change, to_change, version_id, facet IS NOT NULL FROM ${ofItem}
            AND version_id <= coalesce($4::bigint, ${LARGEST})
          ORDER BY version_id DESC LIMIT $3::int)) AS entry ON true
       LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.from_change OFFSET 0) AS made
@@ -143,8 +122,11 @@ function entriesOf(label: string, { present, former }: HistoryRows, columns: Col
       LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.to_change OFFSET 0) AS ended
         ON true
      ORDER BY entry.version_id DESC NULLS FIRST LIMIT $3::int`;
-  return { ...prepared(`${label}_history`, text), itemColumns: columns.length };
+  return prepared(`${label}_history`, text);
 }
+
+/** The last columns of a row of {@link entriesOf}, from `version_id` on. `History.entries` reads them. */
+export const ENTRY_WIDTH = 9;
 
 interface HistoryDeclaration<Item> extends HistoryRows {
   /** The label of its statements. */

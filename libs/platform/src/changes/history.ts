@@ -15,13 +15,7 @@ import {
 } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS } from '../database/database';
 import { RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
-import {
-  ENTRY_COLUMNS,
-  FIND_MOMENT,
-  type HistoryStatements,
-  type ItemStatement,
-  MOMENT_COLUMNS,
-} from './history-statements';
+import { ENTRY_WIDTH, FIND_MOMENT, type HistoryStatements, WINDOW_END } from './history-statements';
 import { EVERY_KIND } from './feed-position';
 import { originOf } from './ticket';
 
@@ -52,31 +46,24 @@ export class History {
     // A state is shown with what differs from the one before it.
     const budget = new RowBudget(size + 1, mostBytes, 2);
     const [rows = []] = await this.database.read(scope, [bind(statement, values, budget)]);
-    const read = (row: TextRow, column: (typeof ENTRY_COLUMNS)[number]): string | null =>
-      row[statement.itemColumns + ENTRY_COLUMNS.indexOf(column)] ?? null;
-    const [first] = rows;
-    if (!first || read(first, 'was_visible') !== 't') return null;
-    const entries = rows
-      .filter((row) => read(row, 'is_visible') !== null)
-      .map((row) => {
-        const validTo = timeOf(read(row, 'valid_to'));
-        const origin = originOf(read(row, 'origin'), read(row, 'client_id'), read(row, 'request_id'));
-        return {
-          version: read(row, 'version_id'),
-          validFrom: timeOf(read(row, 'valid_from')) as Date,
-          validTo,
-          origin,
-          who: origin?.type === 'API' ? null : read(row, 'client_id'),
-          item: read(row, 'is_visible') === 't' ? asItWas(toItem(row), validTo) : null,
-        };
-      });
-    const withBefore = entries.map((entry, place) => {
-      const next = entries[place + 1];
-      return { ...entry, before: next?.item ?? null, position: next?.version ?? '' };
+    const [total, wasVisible] = rows[0]?.slice(-2) ?? [];
+    if (wasVisible !== 't') return null;
+    const states = rows.flatMap((row) => {
+      const [version, isVisible, from, to, code, clientId, requestId] = row.slice(-ENTRY_WIDTH);
+      if (isVisible == null) return [];
+      const validTo = timeOf(to);
+      const origin = originOf(code, clientId, requestId);
+      const who = origin?.type === 'API' ? null : (clientId ?? null);
+      const item = isVisible === 't' ? asItWas(toItem(row), validTo) : null;
+      return [{ version, validFrom: timeOf(from) as Date, validTo, origin, who, item }];
+    });
+    const withBefore = states.map((state, place) => {
+      const next = states[place + 1];
+      return { ...state, before: next?.item ?? null, position: next?.version ?? '' };
     });
     // The last row of a page that was cut is the one before, too.
-    const shown = budget.isCut ? entries.length - 1 : size;
-    return toPage(withBefore, shown, Number(read(first, 'total')), ({ position }) => position);
+    const shown = budget.isCut ? states.length - 1 : size;
+    return toPage(withBefore, shown, Number(total), ({ position }) => position);
   }
 
   /**
@@ -92,7 +79,7 @@ export class History {
     const { statement, toItem } = expand ? history.findExpanded : history.find;
     const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
     let rows = await this.database.read(scope, [bound]);
-    if (momentOf(rows[0]?.[0], statement, instant).newest <= instant.getTime()) {
+    if (momentOf(rows[0]?.[0], instant).newest <= instant.getTime()) {
       await this.waitUntilOver(scope.workspaceId, instant);
       rows = await this.database.read(newestOf(scope.workspaceId), [bound]);
     }
@@ -115,14 +102,13 @@ export class History {
     return async ({ size, after, mostBytes = Infinity }) => {
       const budget = new RowBudget(size + 1, mostBytes);
       const values = [workspaceId, instant.toISOString(), after ?? '0', String(size + 1), firstKind, lastKind];
-      const [rows = []] = await this.database.read(newestOf(workspaceId), [
-        bind(statement, values.map(String), budget),
-      ]);
+      const bound = bind(statement, values.map(String), budget);
+      const [rows = []] = await this.database.read(newestOf(workspaceId), [bound]);
       // Retention may have moved the first instant meanwhile.
-      momentOf(rows[0], statement, instant);
+      momentOf(rows[0], instant);
       const found = rows.filter(([id]) => id !== null);
       const page = toPage(found, size, 0, ([id]) => id as string);
-      const behindPage = budget.isCut ? page.lastPosition : (rows[0]?.at(-1) ?? null);
+      const behindPage = budget.isCut ? page.lastPosition : (rows[0]?.at(WINDOW_END) ?? null);
       const endPosition = page.endPosition ?? behindPage;
       const items = page.items.map((row) => asItWas(toItem(row), instant));
       return { ...page, items, endPosition, lastPosition: endPosition ?? page.lastPosition };
@@ -135,18 +121,15 @@ export class History {
    */
   async waitUntilOver(workspaceId: WorkspaceId, instant: Date): Promise<void> {
     const deadline = performance.now() + READ_PATIENCE_MS;
-    const statements = [
-      bind(AWAIT_TICKETS, [workspaceId]),
-      bind(FIND_MOMENT, [workspaceId, instant.toISOString()]),
-    ] as const;
+    const statements = [bind(AWAIT_TICKETS, [workspaceId]), bind(FIND_MOMENT, [workspaceId, instant.toISOString()])];
     for (;;) {
       const rows = await this.database.read(newestOf(workspaceId), statements);
-      const { newest, now } = momentOf(rows.at(-1)?.[0], FIND_MOMENT, instant);
+      const { newest, now } = momentOf(rows.at(-1)?.[0], instant);
       const last = Math.max(newest, now);
       const time = instant.getTime();
-      if (time > last) throw new InstantRefused(`must not be later than now, ${new Date(last).toISOString()}.`);
+      if (time > last) throw new OutOfRange('asOf', `must not be later than now, ${new Date(last).toISOString()}.`);
       if (time < last) return;
-      if (performance.now() > deadline) throw new ClockBehind();
+      if (performance.now() > deadline) throw new DomainError('service_unavailable', CLOCK_BEHIND);
       await delay(Math.min(time + 1 - now, LONGEST_WAIT_MS));
     }
   }
@@ -154,31 +137,28 @@ export class History {
 
 /** Between two looks at the clock of Postgres. */
 const LONGEST_WAIT_MS = 100;
+/** The clock of Postgres was set back. */
+const CLOCK_BEHIND = 'The clock is behind the newest change. Send the request again, or an earlier asOf.';
 
-/** Reads the moment behind an item. @throws `validation_failed` for an instant from before the history */
-function momentOf(row: TextRow | undefined, { itemColumns }: ItemStatement, instant: Date) {
-  const [newest, now, first] = (row ?? []).slice(itemColumns, itemColumns + MOMENT_COLUMNS.length).map(Number);
-  if (first !== undefined && instant.getTime() < first) {
-    throw new InstantRefused(`must not be before ${new Date(first).toISOString()}, where the history begins.`);
+/** Reads the moment at the end of a row. @throws `validation_failed` for an instant from before the history */
+function momentOf(row: TextRow | undefined, instant: Date) {
+  const [newest = 0, now = 0, first = 0] = row?.slice(-3).map(Number) ?? [];
+  if (instant.getTime() < first) {
+    const begin = new Date(first).toISOString();
+    throw new OutOfRange('asOf', `must not be before ${begin}, where the history begins.`);
   }
-  return { newest: newest ?? 0, now: now ?? 0 };
+  return { newest, now };
 }
 
 /** Check-ins are not kept, so a past state shows none that came after it. */
 const asItWas = <Item extends Checked>(item: Item, until: Date | null): Item =>
   until !== null && item.lastCheckedAt !== null && item.lastCheckedAt > until ? { ...item, lastCheckedAt: null } : item;
 
-const timeOf = (cell: string | null): Date | null => (cell === null ? null : new Date(Number(cell)));
+const timeOf = (cell: string | null | undefined): Date | null => (cell == null ? null : new Date(Number(cell)));
 
-class InstantRefused extends ValidationFailed {
-  constructor(rule: string) {
-    super([{ parameter: 'asOf', code: 'range', detail: `asOf ${rule}` }]);
-  }
-}
-
-/** The clock of Postgres was set back behind the newest change. */
-class ClockBehind extends DomainError {
-  constructor() {
-    super('service_unavailable', 'The clock is behind the newest change. Send the request again, or an earlier asOf.');
+/** A query names an instant or a day that cannot be asked for. */
+export class OutOfRange extends ValidationFailed {
+  constructor(parameter: string, rule: string) {
+    super([{ parameter, code: 'range', detail: `${parameter} ${rule}` }]);
   }
 }
