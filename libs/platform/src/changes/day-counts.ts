@@ -1,33 +1,39 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, ValidationFailed, type WorkspaceId, newestOf } from '#libs/kernel';
+import { DomainError, type WorkspaceId, newestOf } from '#libs/kernel';
 import { Database } from '../database/database';
-import { type BoundStatement, type Statement, bind, prepared } from '../database/pipelined-statements';
-import { AWAIT_TICKETS } from './history';
+import { type BoundStatement, bind, prepared } from '../database/pipelined-statements';
+import { AWAIT_TICKETS, OutOfRange } from './history';
 
-/** Statements of one kind of counts. */
-export interface DayCountsOf {
-  /** Values: $1 workspace, $2 and $3 the first and last day. */
-  readonly stored: Statement;
-  /** Values: $1 workspace, $2 instant. No row for an instant from before the history. */
-  readonly countsAt: Statement;
-}
-
-/** `stored` is the column with the counts of past days, `countsAt` the function that counts at an instant. */
-export const dayCountsOf = ({ stored, countsAt }: Readonly<Record<keyof DayCountsOf, string>>): DayCountsOf => ({
+/**
+ * The statements of one kind of counts. `stored` is the column with those of past days, `countsAt` the function that counts
+ * at an instant.
+ */
+export const dayCountsOf = ({ stored, countsAt }: { readonly stored: string; readonly countsAt: string }) => ({
+  /** Values: $1 workspace, $2 and $3 the first and last day: none without a first one, all later ones without a last one. */
   stored: prepared(
     `${stored}_by_day`,
     `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
             (SELECT (extract(epoch FROM begins_at) * 1000)::bigint FROM history_horizon WHERE workspace_id = $1),
-            (SELECT jsonb_object_agg(day, ${stored}) FROM day_count
-              WHERE workspace_id = $1 AND day BETWEEN coalesce($2::date, CURRENT_DATE - 1) AND coalesce($3::date, CURRENT_DATE + 1))`,
+            (SELECT json_object_agg(day, ${stored} ORDER BY day) FROM day_count
+              WHERE workspace_id = $1 AND day BETWEEN $2::date AND coalesce($3::date, 'infinity'))`,
   ),
-  // Retention moves the beginning before it removes. One statement, so that its snapshot has what it counts.
+  /**
+   * Values: $1 workspace, $2 instant. No row for an instant from before the history. Retention moves the beginning before it
+   * removes. One statement, so that its snapshot has what it counts.
+   */
   countsAt: prepared(
     countsAt,
     `SELECT ${countsAt}($1, $2::timestamptz)
       WHERE $2::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1)`,
   ),
 });
+type DayCountsOf = ReturnType<typeof dayCountsOf>;
+
+/** Days of UTC, as in ISO 8601. */
+interface DayRange {
+  readonly from?: string;
+  readonly to?: string;
+}
 
 /** The counts of a day: for each cell an array of its values, and the number behind them. */
 export interface CountedDay {
@@ -42,6 +48,7 @@ export interface CountedDay {
 const MOST_DAYS = 400;
 /** Past days that are counted for an answer because the worker has not written them yet. */
 const MOST_UNWRITTEN = 3;
+const UNWRITTEN = 'Several of these days are being counted. Send the request again, or for fewer days.';
 const DAY_MS = 86_400_000;
 
 /** Reads counts by day. */
@@ -51,34 +58,28 @@ export class DayCounts {
 
   /** The days from `from` to `to` that the worker has written, in their order: one probe, whatever the inventory holds. */
   async written(workspaceId: WorkspaceId, of: DayCountsOf, from: string, to: string): Promise<CountedDay[]> {
-    const { written } = await this.stored(workspaceId, of, from, to);
-    return Object.entries(written)
-      .map(([date, cells]) => ({ date, isFinal: true, cells }))
-      .sort((one, other) => (one.date < other.date ? -1 : 1));
+    const { written } = await this.stored(workspaceId, of, { from, to });
+    return Object.entries(written).map(([date, cells]) => ({ date, isFinal: true, cells }));
   }
 
   /**
    * The days from `from` to `to` that the history knows, in their order. Both default to today. Reads twice at most.
    * @throws `validation_failed`; `service_unavailable` while the worker has many days to write
    */
-  async days(
-    workspaceId: WorkspaceId,
-    of: DayCountsOf,
-    given: { readonly from?: string | undefined; readonly to?: string | undefined },
-  ): Promise<CountedDay[]> {
-    const from = given.from ?? given.to ?? null;
+  async days(workspaceId: WorkspaceId, of: DayCountsOf, { from: first, to }: DayRange): Promise<CountedDay[]> {
+    const from = first ?? to;
     // A change under way may belong to a past day.
-    const waits = from === null ? [] : [bind(AWAIT_TICKETS, [workspaceId])];
-    const { today, begins, written } = await this.stored(workspaceId, of, from, given.to ?? null, waits);
-    const wanted = daysOf(given, today);
+    const waits = from === undefined ? [] : [bind(AWAIT_TICKETS, [workspaceId])];
+    const { today, begins, written } = await this.stored(workspaceId, of, { from, to }, waits);
     const isKnown = (date: string): boolean => date in written || date === today || endOf(date) >= begins;
-    const known = wanted.filter(isKnown);
+    const known = daysOf(from ?? today, to ?? today, today).filter(isKnown);
     const uncounted = known.filter((date) => !(date in written));
-    if (uncounted.filter((date) => date !== today).length > MOST_UNWRITTEN) throw new DaysUnwritten();
-    const counts = uncounted.map((date) => {
-      const instant = date === today ? 'infinity' : new Date(endOf(date)).toISOString();
-      return bind(of.countsAt, [workspaceId, instant]);
-    });
+    if (uncounted.filter((date) => date !== today).length > MOST_UNWRITTEN) {
+      throw new DomainError('service_unavailable', UNWRITTEN);
+    }
+    const counts = uncounted.map((date) =>
+      bind(of.countsAt, [workspaceId, date === today ? 'infinity' : endOf(date).toISOString()]),
+    );
     const counted = counts.length === 0 ? [] : await this.database.read(newestOf(workspaceId), counts);
     return known.flatMap((date) => {
       const text = counted[uncounted.indexOf(date)]?.[0]?.[0];
@@ -91,46 +92,27 @@ export class DayCounts {
   private async stored(
     workspaceId: WorkspaceId,
     { stored }: DayCountsOf,
-    from: string | null,
-    to: string | null,
+    { from, to }: DayRange,
     waits: readonly BoundStatement[] = [],
   ) {
-    const statements = [...waits, bind(stored, [workspaceId, from, to])];
+    const statements = [...waits, bind(stored, [workspaceId, from ?? null, to ?? null])];
     const rows = await this.database.read(newestOf(workspaceId), statements);
-    const [today = '', begins = null, counts = null] = rows.at(-1)?.[0] ?? [];
+    const [today, begins, counts] = rows.at(-1)?.[0] ?? [];
     const written = JSON.parse(counts ?? '{}') as Record<string, CountedDay['cells']>;
-    return { today: today as string, begins: Number(begins), written };
+    return { today: today as string, begins: new Date(Number(begins)), written };
   }
 }
 
 /** The last instant of a day. */
-export const endOf = (date: string): number => Date.parse(date) + DAY_MS - 1;
+export const endOf = (date: string): Date => new Date(Date.parse(date) + DAY_MS - 1);
 
 /** @throws `validation_failed` */
-function daysOf(
-  given: { readonly from?: string | undefined; readonly to?: string | undefined },
-  today: string,
-): string[] {
-  const { from = given.to ?? today, to = today } = given;
-  for (const [parameter, date] of Object.entries(given)) {
-    if (date !== undefined && date > today) throw new DaysRefused(parameter, `must not be later than today, ${today}.`);
-  }
-  if (from > to) throw new DaysRefused('from', 'must not be later than to.');
+function daysOf(from: string, to: string, today: string): string[] {
+  if (to > today) throw new OutOfRange('to', `must not be later than today, ${today}.`);
+  if (from > to) throw new OutOfRange('from', `must not be later than ${to}.`);
   const count = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
-  if (count > MOST_DAYS) throw new DaysRefused('from', `must be at most ${MOST_DAYS} days before to, both counted.`);
+  if (count > MOST_DAYS) throw new OutOfRange('from', `must be at most ${MOST_DAYS} days before to, both counted.`);
   return Array.from({ length: count }, (_, day) =>
     new Date(Date.parse(from) + day * DAY_MS).toISOString().slice(0, 10),
   );
-}
-
-class DaysRefused extends ValidationFailed {
-  constructor(parameter: string, rule: string) {
-    super([{ parameter, code: 'range', detail: `${parameter} ${rule}` }]);
-  }
-}
-
-class DaysUnwritten extends DomainError {
-  constructor() {
-    super('service_unavailable', 'Several of these days are being counted. Send the request again, or for fewer days.');
-  }
 }

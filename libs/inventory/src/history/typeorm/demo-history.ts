@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
-import { NEW_CHANGE_SET_ID, originCode, takeTicket } from '#libs/platform/changes';
+import { NEW_CHANGE_SET_ID, endOf, originCode, takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import { WRITE_DAY } from './history-work';
@@ -58,8 +58,8 @@ export class DemoHistory {
   }
 
   /** Gives a small demo that nobody changed a past of ninety days, in one transaction, unless it has one. */
-  async make(workspaceId: WorkspaceId, now = Date.now()): Promise<void> {
-    const today = Math.floor(now / DAY_MS) * DAY_MS;
+  async make(workspaceId: WorkspaceId): Promise<void> {
+    const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
     const timeOf = (day: number): Date => new Date(today + (day - DAYS) * DAY_MS);
     await this.database.inTenant({ workspaceId }, async (manager) => {
       if (!(await lacksPast(manager, workspaceId))) return;
@@ -77,8 +77,8 @@ export class DemoHistory {
         await manager.query(MOVE_HEAD, [workspaceId, time]);
       }
       for (let day = 0; day < DAYS; day += 1) {
-        const end = new Date(timeOf(day + 1).getTime() - 1);
-        await manager.query(WRITE_DAY.text, [workspaceId, timeOf(day).toISOString().slice(0, 10), end]);
+        const date = timeOf(day).toISOString().slice(0, 10);
+        await manager.query(WRITE_DAY.text, [workspaceId, date, endOf(date)]);
       }
     });
   }

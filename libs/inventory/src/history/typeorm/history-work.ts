@@ -3,7 +3,7 @@ import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { RepeatedWork } from '#libs/platform/background';
 import { History, endOf } from '#libs/platform/changes';
 import { Settings } from '#libs/platform/config';
-import { Database, bind, prepared } from '#libs/platform/database';
+import { Database, type TextRow, bind, prepared } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
 
 const PAUSE_MS = 10_000;
@@ -19,16 +19,12 @@ const DAYS = prepared(
 const LONGEST_COUNT_MS = 30_000;
 /** A round begins no count after so long, so that with the longest one a round comes at least once a minute. */
 const COUNTING_MS = 15_000;
-const ALLOW_LONG_COUNT = bind(
-  prepared('history_allow_long_count', `SELECT set_config('statement_timeout', $1, true)`),
-  [String(LONGEST_COUNT_MS)],
+/** Tells which transaction counts. Instances take turns by workspace, so there is no row while another one counts. */
+const BEGIN_COUNT = prepared(
+  'history_begin_count',
+  `SELECT pg_backend_pid(), now(), set_config('statement_timeout', '${LONGEST_COUNT_MS}', true)
+    WHERE pg_try_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`,
 );
-/** Instances take turns by workspace. */
-const TRY_LOCK = prepared(
-  'history_try_lock',
-  `SELECT pg_try_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`,
-);
-const TRANSACTION = prepared('history_transaction', 'SELECT pg_backend_pid(), now()');
 const CANCEL = prepared(
   'history_cancel',
   'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND xact_start = $2::timestamptz',
@@ -47,16 +43,16 @@ const FORGET = prepared(
 );
 const ROWS = prepared('history_rows', `SELECT pg_stat_get_live_tuples('asset_version'::regclass)`);
 /** Before the first former state of any workspace. */
-const START = ['00000000-0000-0000-0000-000000000000', null, null] as const;
-type Place = readonly [workspace: string, asset: string | null, version: string | null];
+const START: TextRow = ['00000000-0000-0000-0000-000000000000', null, null];
 
 /** Writes the counts of past days, and removes former states that ended before the horizon of retention. */
 @Injectable()
 export class HistoryWork extends RepeatedWork {
-  private place: Place = START;
+  /** The workspace, the asset and the version of the state that was looked at last. */
+  private place = START;
   private rows: number | null = null;
   /** The transaction that counts a day. */
-  private counting: readonly (string | null)[] | null = null;
+  private counting: TextRow | null = null;
 
   constructor(
     private readonly database: Database,
@@ -95,10 +91,9 @@ export class HistoryWork extends RepeatedWork {
     while (performance.now() < deadline) {
       this.assertServing();
       const values = [...this.place, String(BATCH), String(historyRetentionDays)];
-      const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(FORGET, values)]);
-      const [workspace, asset, version] = row ?? [];
-      this.place = workspace ? [workspace, asset ?? null, version ?? null] : START;
-      if (!workspace) return;
+      const [[place] = []] = await this.database.run({ outsideTenants: true }, [bind(FORGET, values)]);
+      this.place = place?.[0] ? place : START;
+      if (this.place === START) return;
     }
   }
 
@@ -113,16 +108,15 @@ export class HistoryWork extends RepeatedWork {
 
   /** Does nothing when another instance counts a day of the workspace. */
   private async writeDay(workspaceId: WorkspaceId, day: string): Promise<void> {
-    const instant = new Date(endOf(day));
+    const instant = endOf(day);
     await this.history.waitUntilOver(workspaceId, instant);
     await this.database.unitOfWork(
       { workspaceId },
       async () => {
-        const opening = [ALLOW_LONG_COUNT, bind(TRANSACTION, []), bind(TRY_LOCK, [workspaceId])];
-        const [, [transaction] = [], [isMine] = []] = await this.database.run({ workspaceId }, opening);
-        if (isMine?.[0] !== 't') return;
+        const [[transaction] = []] = await this.database.run({ workspaceId }, [bind(BEGIN_COUNT, [workspaceId])]);
+        if (!transaction) return;
         this.assertServing();
-        this.counting = transaction ?? null;
+        this.counting = transaction.slice(0, 2);
         await this.database.write({ workspaceId }, [bind(WRITE_DAY, [workspaceId, day, instant.toISOString()])]);
       },
       { deadline: performance.now() + LONGEST_COUNT_MS },
