@@ -4,17 +4,18 @@ import type { AssetId, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { EMPLOYEE } from '../../assets/typeorm/asset.row';
 
-/** Whoever ends the present state waits for the mark. */
+/** Whoever ends the present state waits for the mark. Nobody sees a hidden row, so erasing it is no change. */
 const MARK = `
   WITH marked AS (
-    UPDATE asset SET erased_change_id = change_id
+    UPDATE asset SET erased_change_id = change_id,
+                     name = CASE WHEN facet IS NULL THEN 'erased' ELSE name END,
+                     email = CASE WHEN facet IS NOT NULL THEN email END
      WHERE workspace_id = $1 AND public_id = $2 AND sub_key = ${EMPLOYEE}
-    RETURNING id, facet IS NOT NULL AS is_visible)
+    RETURNING id)
   SELECT * FROM marked`;
 const ERASE_FORMER = `
   UPDATE asset_version SET name = 'erased', email = NULL
    WHERE workspace_id = $1 AND asset_id = $2`;
-const ERASE_PRESENT = `UPDATE asset SET name = 'erased', email = NULL WHERE workspace_id = $1 AND id = $2`;
 
 /** Takes an employee's name and e-mail address out of the past. */
 @Injectable()
@@ -32,11 +33,10 @@ export class HistoryErasure {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const run = async <Row>(text: string, values: readonly unknown[]): Promise<Row[]> =>
         manager.query<Row[]>(text, [...values]);
-      const [found] = await run<{ id: string; is_visible: boolean }>(MARK, [workspaceId, employee]);
+      const [found] = await run<{ id: string }>(MARK, [workspaceId, employee]);
       if (!found) return false;
+      // A later statement, which sees the state that a writer ended while MARK waited for it.
       await run(ERASE_FORMER, [workspaceId, found.id]);
-      // Nobody sees the row, so it is no change.
-      if (!found.is_visible) await run(ERASE_PRESENT, [workspaceId, found.id]);
       const target = { type: 'ASSET', id: employee } as const;
       await this.audit.record(workspaceId, { action: 'history.erased', actor: { type: 'OPERATOR' }, target }, run);
       return true;
