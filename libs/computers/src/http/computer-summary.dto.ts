@@ -1,18 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { DAY_COUNT, DayDto } from '#libs/platform/change-pages';
+import { DayDto, ItemCount } from '#libs/platform/change-pages';
 import type { CountedDay } from '#libs/platform/changes';
 import { ApiObject, example } from '#libs/platform/openapi';
 import { CHECKS, type Check, POSTURES } from '../domain/posture';
 
 @ApiObject({ name: 'CheckCounts', description: 'Visible computers by the state of one check.' })
 export class CheckCountsDto {
-  @ApiProperty({ ...DAY_COUNT, description: 'The check passes.' })
+  @ItemCount('The check passes.')
   passing!: number;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'The check fails.' })
+  @ItemCount('The check fails.')
   failing!: number;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'The check is not known.' })
+  @ItemCount('The check is not known.')
   unknown!: number;
 }
 
@@ -35,10 +35,10 @@ export class CheckCountsByCheckDto implements Record<Check, CheckCountsDto> {
 
 @ApiObject({ name: 'ComputerDay', description: 'Counts of visible computers on one day.' })
 export class ComputerDayDto extends DayDto {
-  @ApiProperty({ ...DAY_COUNT, description: 'Visible computers, monitored or not.' })
+  @ItemCount('Visible computers, monitored or not.')
   total!: number;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'Those that are monitored.' })
+  @ItemCount('Those that are monitored.')
   monitored!: number;
 
   @ApiProperty({ type: CheckCountsByCheckDto, description: 'All of them by the state of each check.' })
@@ -55,8 +55,8 @@ const MEMBERS = { PASSING: 'passing', FAILING: 'failing', UNKNOWN: 'unknown' } a
 
 /** Counts of postures as clients see them. */
 export function toComputerDayDto({ date, isFinal, cells }: CountedDay): ComputerDayDto {
-  const none = CHECKS.map((check) => [check, { passing: 0, failing: 0, unknown: 0 }]);
-  const checks = Object.fromEntries(none) as unknown as CheckCountsByCheckDto;
+  const none = (): CheckCountsDto => ({ passing: 0, failing: 0, unknown: 0 });
+  const checks = { ANTIVIRUS: none(), DISK_ENCRYPTION: none(), PASSWORD_MANAGER: none(), SCREEN_LOCK: none() };
   const day: ComputerDayDto = { date, isFinal, total: 0, monitored: 0, checks };
   for (const [place, n = 0] of cells) {
     // Without one nothing is known of the computer.

@@ -13,14 +13,10 @@ export class DaysQueryDto {
   to?: string;
 }
 
+const COUNT = { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, example: 12 } as const;
+
 /** A number of items in a response. */
-export const DAY_COUNT = {
-  type: 'integer',
-  format: 'int64',
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  example: 12,
-} as const;
+export const ItemCount = (description: string): PropertyDecorator => ApiProperty({ ...COUNT, description });
 
 /** The members of a day in every summary. */
 export abstract class DayDto {

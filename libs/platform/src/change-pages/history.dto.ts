@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ApiProperty } from '@nestjs/swagger';
 import type { ChangeOrigin, HistoryEntry } from '#libs/kernel';
 import { ApiObject } from '../openapi/api-schema.decorator';
@@ -64,7 +65,6 @@ export function toHistoryEntryDto<Item, Dto extends object>(
 }
 
 function differences<Dto extends object>(one: Dto, other: Dto): string[] {
-  const isSame = (name: string): boolean =>
-    JSON.stringify(one[name as keyof Dto]) === JSON.stringify(other[name as keyof Dto]);
-  return Object.keys(one).filter((name) => !UNTOLD.includes(name) && !isSame(name));
+  const names = Object.keys(one) as (keyof Dto & string)[];
+  return names.filter((name) => !UNTOLD.includes(name) && !isDeepStrictEqual(one[name], other[name]));
 }

@@ -1,4 +1,4 @@
-export { DAY_COUNT, DayDto, DaysQueryDto } from './day.dto';
+export { DayDto, DaysQueryDto, ItemCount } from './day.dto';
 export { ChangeQueryDto } from './change-query.dto';
 export { ChangeDto, toChangeDto } from './change.dto';
 export { HistoryEntryDto, toHistoryEntryDto } from './history.dto';

@@ -1,24 +1,24 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { DAY_COUNT, DayDto } from '#libs/platform/change-pages';
+import { DayDto, ItemCount } from '#libs/platform/change-pages';
 import type { CountedDay } from '#libs/platform/changes';
 import { ApiObject, example } from '#libs/platform/openapi';
-import { CLASSIFICATIONS, type Classification } from '../../assets/domain/asset';
+import type { Classification } from '../../assets/domain/asset';
 import { ASSET_TYPES, CATEGORY_KEYS, categoryOf } from '../../assets/domain/asset-category';
 import { FACETS } from '../../assets/domain/asset-filter';
 import { CATEGORY_KEY } from '../../assets/http/asset.dto';
 
 @ApiObject({ name: 'ClassificationCounts', description: 'Visible assets by classification.' })
 export class ClassificationCountsDto implements Record<Classification, number> {
-  @ApiProperty({ ...DAY_COUNT, description: 'Confidential assets.' })
+  @ItemCount('Confidential assets.')
   CONFIDENTIAL!: number;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'Internal assets.' })
+  @ItemCount('Internal assets.')
   INTERNAL!: number;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'Public assets.' })
+  @ItemCount('Public assets.')
   PUBLIC!: number;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'Assets that nobody classified.' })
+  @ItemCount('Assets that nobody classified.')
   UNKNOWN!: number;
 }
 
@@ -27,13 +27,13 @@ export class CategoryCountsDto {
   @ApiProperty({ ...CATEGORY_KEY, description: 'The category.', example: 'CLOUD' })
   categoryKey!: string;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'All of them.' })
+  @ItemCount('All of them.')
   total!: number;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'Those with an owner.' })
+  @ItemCount('Those with an owner.')
   withOwner!: number;
 
-  @ApiProperty({ ...DAY_COUNT, description: 'Those with a description.' })
+  @ItemCount('Those with a description.')
   withDescription!: number;
 
   @ApiProperty({ type: ClassificationCountsDto, description: 'All of them by classification.' })
@@ -54,24 +54,21 @@ export class AssetSummaryDto {
 
 /** Counts of sub key and facet as clients see them. */
 export function toAssetDayDto({ date, isFinal, cells }: CountedDay): AssetDayDto {
-  const counted = CATEGORY_KEYS.map((categoryKey): CategoryCountsDto => {
-    const none = Object.fromEntries([...CLASSIFICATIONS].reverse().map((name) => [name, 0]));
-    return {
-      ...{ categoryKey, total: 0, withOwner: 0, withDescription: 0 },
-      classification: none as unknown as ClassificationCountsDto,
-    };
-  });
+  const categories = CATEGORY_KEYS.map((categoryKey): CategoryCountsDto => ({
+    ...{ categoryKey, total: 0, withOwner: 0, withDescription: 0 },
+    classification: { CONFIDENTIAL: 0, INTERNAL: 0, PUBLIC: 0, UNKNOWN: 0 },
+  }));
   for (const [subKey = 0, place = 0, n = 0] of cells) {
     const type = ASSET_TYPES[subKey - 1];
     const facet = FACETS[place];
-    const counts = type && counted[CATEGORY_KEYS.indexOf(categoryOf(type))];
+    const counts = type && categories[CATEGORY_KEYS.indexOf(categoryOf(type))];
     if (!counts || !facet) continue;
     counts.total += n;
     if (facet.hasOwner) counts.withOwner += n;
     if (facet.hasDescription) counts.withDescription += n;
     counts.classification[facet.classification] += n;
   }
-  return { date, isFinal, categories: counted };
+  return { date, isFinal, categories };
 }
 
 export const ASSET_SUMMARY_EXAMPLES = {
