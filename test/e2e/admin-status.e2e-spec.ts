@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { runAdmin } from '../support/admin-command';
 import { pageText } from '../support/guide';
 import { type FinishedCommand } from '../support/running-command';
@@ -130,6 +131,26 @@ describe('admin status', () => {
     expect(exitCode).toBe(1);
     const why = `The role "${member}" of DATABASE_URL is a superuser, has BYPASSRLS, owns the tables or is a member of their owner.`;
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, problems: [why] });
+  });
+
+  it('reports that the system sorts text otherwise than the indexes, until docs/operations.md is followed', async () => {
+    const { rows } = await database.admin.query<{ name: string }>('SELECT current_database() AS name');
+    const { name } = rows[0] as { name: string };
+    await database.admin.query(`UPDATE pg_database SET datcollversion = 'old' WHERE datname = $1`, [name]);
+    await database.admin.query(`UPDATE pg_collation SET collversion = 'old' WHERE collname = 'case_blind'`);
+
+    const { exitCode, stderr } = await admin('status');
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'error: The system sorts text otherwise than the indexes do (case_blind, default); see docs/operations.md#order-of-text\n',
+    ]);
+
+    const [, steps = ''] = /^```sql\n(REINDEX [^`]+)```$/m.exec(pageText('operations.md')) ?? [];
+    const owner = new Client({ connectionString: database.migrationDatabaseUrl });
+    await owner.connect();
+    for (const step of steps.replaceAll('compliance', name).trim().split('\n')) await owner.query(step);
+    await owner.end();
+    expect((await admin('status')).stderr).toBe('');
   });
 
   it('counts nothing while migrations are pending', async () => {

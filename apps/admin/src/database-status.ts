@@ -7,6 +7,15 @@ import { schema } from '../../whole-schema';
 /** The oldest supported version, as Postgres numbers it. */
 const OLDEST_VERSION = 150_000;
 
+/** Collations of indexes by which a library of the system sorts in another way than when they were built. */
+const CHANGED_COLLATIONS = `
+  SELECT 'default' AS name FROM pg_database
+   WHERE datname = current_database() AND datcollversion <> pg_database_collation_actual_version(oid)
+   UNION
+  SELECT collname FROM pg_collation
+   WHERE collnamespace = 'public'::regnamespace AND collversion <> pg_collation_actual_version(oid)
+   ORDER BY name`;
+
 export interface DatabaseStatus {
   readonly ok: boolean;
   /** Version of the server. */
@@ -66,6 +75,7 @@ async function inspectBy(
     [runtime],
   );
   if (version < OLDEST_VERSION) problems.push(`Postgres ${server} is too old; 15 or newer is needed.`);
+  else problems.push(...(await collationFaults(client)));
   if (powerful === true) problems.push(`The role "${runtime}" of DATABASE_URL ${IS_TOO_POWERFUL}.`);
   const migrations = await migrationsOf(client);
   if (migrations.pending.length > 0)
@@ -87,6 +97,13 @@ async function inspectBy(
     ...deep,
     problems,
   };
+}
+
+async function collationFaults(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(CHANGED_COLLATIONS);
+  if (rows.length === 0) return [];
+  const names = rows.map(({ name }) => name).join(', ');
+  return [`The system sorts text otherwise than the indexes do (${names}); see docs/operations.md#order-of-text`];
 }
 
 async function migrationsOf(client: Client): Promise<DatabaseStatus['migrations']> {
