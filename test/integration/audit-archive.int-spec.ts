@@ -6,6 +6,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { AuditCheckpointBroken } from '../../libs/audit/src/domain/audit-seal';
 import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
+import { StoredAuditTypeorm } from '../../libs/audit/src/typeorm/stored-audit.typeorm';
 import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
 import { PipelinedStatements } from '../../libs/platform/src/database/pipelined-statements';
 import { AuditSetting } from '../support/audit-setting';
@@ -142,6 +143,25 @@ describe('An archive of audit events', () => {
 
     expect(changes.map(({ sequence }) => sequence)).toEqual(from(1, 301));
     expect(await kept()).toEqual([301]);
+  });
+
+  it('is no fault for a verification that reads meanwhile', async () => {
+    for (let made = 0; made < 1_500; made += 500) await setting.record(workspace, 500);
+    await setting.sealer().sealAll();
+    await seals(1);
+    const read = Reflect.get(StoredAuditTypeorm.prototype, 'sealedEvents') as StoredAuditTypeorm['sealedEvents'];
+    jest.spyOn(StoredAuditTypeorm.prototype, 'sealedEvents').mockImplementationOnce(async function* (
+      this: StoredAuditTypeorm,
+    ) {
+      for await (const event of read.call(this)) {
+        yield event;
+        if (event.sequence === 1) await archive();
+      }
+    });
+
+    expect(await setting.audit.verify([workspace])).toMatchObject({ ok: true, sealed: 1 });
+
+    expect(await kept()).toEqual([1_501]);
   });
 
   it('ends no cursor that waits for a later time, until events from that time on are archived', async () => {

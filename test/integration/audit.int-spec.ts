@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '#libs/kernel';
+import { AuditCheck } from '../../libs/audit/src/domain/audit-check';
 import { AuditSetting } from '../support/audit-setting';
 
 const HERE = 'workspace_id = $1';
@@ -97,6 +98,27 @@ describe('Audit verification', () => {
     const workspace = await setting.anAudit();
     expect(await setting.audit.verify([workspace])).toEqual({ ok: true, sealed: 6, unsealed: 2, firstBad: null });
     expect(await setting.audit.verify([await setting.aWorkspace()])).toMatchObject({ ok: true, sealed: 0 });
+  });
+
+  it('holds no snapshot while it reads, which would keep vacuum from every table', async () => {
+    const workspace = await setting.anAudit();
+    const firstFault = Reflect.get(AuditCheck.prototype, 'firstFault') as AuditCheck['firstFault'];
+    const held: unknown[] = [];
+    const reading = jest.spyOn(AuditCheck.prototype, 'firstFault').mockImplementation(async function (
+      this: AuditCheck,
+    ) {
+      const { rows } = await setting.database.admin.query<{ query: string }>(
+        `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
+            AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()`,
+      );
+      held.push(...rows);
+      return firstFault.call(this);
+    });
+
+    expect(await setting.verify(workspace)).toBe('ok');
+
+    expect([reading.mock.calls.length, held]).toEqual([1, []]);
+    reading.mockRestore();
   });
 
   it('reads every JSON value as it was recorded', async () => {

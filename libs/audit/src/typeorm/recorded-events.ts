@@ -5,7 +5,7 @@ import { AuditCheck } from '../domain/audit-check';
 import type { RecordedEvent } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 import { type AuditEventColumns, EVENT_COLUMNS, toRecordedEvent } from './audit-columns';
-import { AuditSnapshot } from './audit-snapshot';
+import { StoredAuditTypeorm } from './stored-audit.typeorm';
 
 /** Restricts a list of events. An absent member restricts nothing. */
 interface AuditFilter {
@@ -107,8 +107,8 @@ export class RecordedEvents {
   }
 
   /**
-   * Recomputes every MAC and tree. Checks the workspaces in order, each at one snapshot. After the first fault of a
-   * workspace its events are only counted. `onProgress` may throw to stop.
+   * Recomputes every MAC and tree. Checks the workspaces in order, each as it is when its turn comes. After the first fault
+   * the events of the others are only counted. `onProgress` may throw to stop.
    */
   async verify(
     workspaceIds: readonly WorkspaceId[],
@@ -118,21 +118,21 @@ export class RecordedEvents {
     let verified = 0;
     let firstBad: AuditVerdict['firstBad'] = null;
     for (const workspaceId of workspaceIds) {
-      const snapshot = await AuditSnapshot.open(this.dataSource.createQueryRunner(), workspaceId);
-      try {
-        counts.sealed += snapshot.sealedCount;
-        counts.unsealed += snapshot.unsealedCount;
-        if (firstBad !== null) continue;
-        const known = counts.sealed + counts.unsealed;
-        const check = new AuditCheck(this.evidence, snapshot, () => {
+      let audit = await StoredAuditTypeorm.open(this.dataSource, workspaceId);
+      while (firstBad === null) {
+        const known = counts.sealed + counts.unsealed + audit.sealedCount + audit.unsealedCount;
+        const check = new AuditCheck(this.evidence, audit, () => {
           verified += 1;
           if (verified % PAGE === 0) onProgress({ verified, known });
         });
         const fault = await check.firstFault();
-        if (fault !== null) firstBad = { workspaceId, ...fault };
-      } finally {
-        await snapshot.close();
+        if (fault === null) break;
+        // What an archive took away meanwhile is missing. It made a floor, from which the rest is checked.
+        if (await audit.wasArchived()) audit = await StoredAuditTypeorm.open(this.dataSource, workspaceId);
+        else firstBad = { workspaceId, ...fault };
       }
+      counts.sealed += audit.sealedCount;
+      counts.unsealed += audit.unsealedCount;
     }
     return { ok: firstBad === null, ...counts, firstBad };
   }
