@@ -155,8 +155,23 @@ describe('Migrations', () => {
 
     const refused = migrate({ ...urls(), migrationDatabaseUrl: other.href, schema: testSchema });
 
-    await expect(refused).rejects.toThrow(/SQL_ASCII.*ENCODING 'UTF8' TEMPLATE template0/);
+    await expect(refused).rejects.toThrow(
+      /SQL_ASCII.*ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0/,
+    );
     await database.admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  });
+
+  it('take as long as they need, whatever the database allows others', async () => {
+    const { pathname } = new URL(database.migrationDatabaseUrl);
+    await database.admin.query(`ALTER DATABASE ${pathname.slice(1)} SET statement_timeout = '1ms'`);
+
+    await expect(migrate({ ...urls(), schema: testSchema })).resolves.toBeDefined();
+  });
+
+  it('leave alone what others have in the schema', async () => {
+    await database.admin.query('CREATE TABLE of_superuser (id int); CREATE SEQUENCE sequence_of_superuser');
+
+    await expect(migrate({ ...urls(), schema: testSchema })).resolves.toBeDefined();
   });
 
   it('revoke what an earlier release granted and this one does not need', async () => {

@@ -8,6 +8,7 @@ import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/impor
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { anAuditRecorder } from '../support/audit-recorder';
 import { EMPLOYEE, ImportSetting } from '../support/import-setting';
+import { rowsReadBy } from '../support/rows-read';
 
 describe('A recorded import', () => {
   let setting: ImportSetting;
@@ -29,6 +30,52 @@ describe('A recorded import', () => {
     expect((await runs.find(id))?.run.id).toBe(id);
     expect((await runs.find(id, own))?.run.id).toBe(id);
     expect(await runs.find(id, setting.here)).toBeNull();
+  });
+
+  it.each([
+    ['an operator', 'migrationDatabaseUrl', 'operator'],
+    ['a person', 'consoleDatabaseUrl', 'request'],
+  ] as const)('is listed for %s by reading few of the others', async (_, address, patience) => {
+    const { admin } = setting.database;
+    await admin.query(
+      `INSERT INTO import_run (workspace_id, id, source, started_at, ended_at, outcome, options, files, counts, errors, warnings)
+       SELECT $1, gen_random_uuid(), 'test', now() - make_interval(mins => n), now(), 'COMPLETED', '{}', '[]', '{}', '[]', '[]'
+         FROM generate_series(1, 20000) AS n`,
+      [setting.here],
+    );
+    await admin.query('ANALYZE import_run');
+    const options = dataSourceOptions({ url: setting.database[address], poolSize: 1, patience }, () => undefined);
+    const dataSource = await new DataSource(options).initialize();
+    const runs = new ImportRunsTypeorm(new Database(dataSource), anAuditRecorder());
+    const workspaceIds = patience === 'operator' ? [setting.here, null] : [setting.here];
+
+    for (const workspaceId of workspaceIds) {
+      for (const source of ['test', null]) {
+        const before = await rowsReadBy(dataSource, admin, 'import_run');
+        const times = (await runs.latest({ workspaceId, source }, 10)).map(({ run }) => run.startedAt.getTime());
+        expect(times).toHaveLength(10);
+        expect(times).toEqual(times.toSorted((one, other) => other - one));
+        expect((await rowsReadBy(dataSource, admin, 'import_run')) - before).toBeLessThan(2_000);
+      }
+    }
+    await dataSource.destroy();
+  });
+
+  it('of a machine that is gone holds its locks for two minutes at most', async () => {
+    const { admin } = setting.database;
+    await admin.query(`
+      CREATE TABLE told (seconds int);
+      CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+        INSERT INTO told VALUES (current_setting('tcp_keepalives_idle')::int
+          + current_setting('tcp_keepalives_interval')::int * current_setting('tcp_keepalives_count')::int);
+        RETURN NEW; END $$;
+      CREATE TRIGGER tell BEFORE INSERT ON asset FOR EACH ROW EXECUTE FUNCTION tell()`);
+
+    await setting.importAll(EMPLOYEE);
+
+    const { rows } = await admin.query('SELECT seconds FROM told');
+    await admin.query('DROP FUNCTION tell CASCADE; DROP TABLE told');
+    expect(rows).toEqual([{ seconds: 120 }]);
   });
 
   it('says that one failed whose file is not there', async () => {

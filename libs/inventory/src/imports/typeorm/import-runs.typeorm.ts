@@ -9,10 +9,10 @@ import {
   CLEAR_STALE_AFTER,
   FIND,
   HAS_SOURCE,
-  LATEST,
   type RunJson,
   MARK_INTERRUPTED,
   SET_STALE_AFTER,
+  latestRuns,
   toRun,
 } from './run-statements';
 import { SOURCE_LIST } from './source-list';
@@ -47,7 +47,10 @@ export class ImportRunsTypeorm extends ImportRuns {
     limit: number,
   ): Promise<RunOfWorkspace[]> {
     const rows = await this.database.inTenant(workspaceId ? { workspaceId } : EVERYWHERE, (manager) =>
-      manager.query<FoundRun[]>(LATEST, [workspaceId, source, limit]),
+      manager.query<FoundRun[]>(
+        latestRuns(source !== null, workspaceId !== null),
+        [limit, source, workspaceId].filter((value) => value !== null),
+      ),
     );
     return rows.map(ofWorkspace);
   }

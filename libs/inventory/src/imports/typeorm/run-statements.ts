@@ -31,12 +31,17 @@ export const toRun = ({ startedAt, endedAt, counts, ...run }: RunJson): Recorded
 
 export const MARK_INTERRUPTED = 'SELECT settle_import_runs()';
 
-/** $1 workspace and $2 source, each null for all; $3 limit. */
-export const LATEST = `
+/**
+ * The newest runs, of one workspace or of all. The newest of each come from an index, however many are kept: a condition
+ * that allows null uses none. $1 limit, then the source and the workspace where they are named.
+ */
+export const latestRuns = (ofSource: boolean, ofWorkspace: boolean): string => `
   SELECT workspace.slug, ${RUN_JSON} AS run
-    FROM import_run AS run JOIN workspace ON workspace.id = run.workspace_id
-   WHERE ($1::uuid IS NULL OR run.workspace_id = $1) AND ($2::text IS NULL OR run.source = $2)
-   ORDER BY run.started_at DESC, run.id LIMIT $3`;
+    FROM workspace CROSS JOIN LATERAL (
+      SELECT * FROM import_run WHERE workspace_id = workspace.id ${ofSource ? 'AND source = $2' : ''}
+       ORDER BY started_at DESC, id LIMIT $1) AS run
+   ${ofWorkspace ? `WHERE workspace.id = $${ofSource ? 3 : 2}` : ''}
+   ORDER BY run.started_at DESC, run.id LIMIT $1`;
 
 /** $1 the id, $2 workspace, null for all. */
 export const FIND = `

@@ -52,6 +52,17 @@ const STANDBY_SESSION = {
   options: optionsOf({ ...SESSION_SETTINGS, statement_timeout: '900ms', default_transaction_read_only: 'on' }),
 };
 
+/**
+ * Work of operators has no limits, whatever the database sets for others. Postgres ends the session of a machine that is gone
+ * within two minutes, instead of two hours: an import locks the counters of its workspace.
+ */
+export const OPERATOR_OPTIONS = optionsOf({
+  statement_timeout: '0',
+  tcp_keepalives_idle: '60',
+  tcp_keepalives_interval: '10',
+  tcp_keepalives_count: '6',
+});
+
 export function dataSourceOptions(
   connection: DatabaseConnection,
   onIdleError: (error: Error) => void,
@@ -67,7 +78,10 @@ export function dataSourceOptions(
     installExtensions: false,
     invalidWhereValuesBehavior: { null: 'throw', undefined: 'throw' },
     poolErrorHandler: onIdleError,
-    extra: { keepAlive: true, ...(connection.patience === 'request' ? REQUEST_SESSION : {}) },
+    extra: {
+      keepAlive: true,
+      ...(connection.patience === 'request' ? REQUEST_SESSION : { options: OPERATOR_OPTIONS }),
+    },
   };
 }
 

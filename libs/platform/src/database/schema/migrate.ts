@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
+import { OPERATOR_OPTIONS } from '../connections/data-source';
 import { BYPASSES_OR_IS_OWNER, IS_TOO_POWERFUL } from './runtime-role';
 import type { Grant, SchemaPart } from './schema-part';
 
@@ -64,7 +65,7 @@ export async function migrate(options: {
     connectTimeoutMS: 5_000,
     applicationName: 'compliance-migration',
     logger: SILENT,
-    extra: { lock_timeout: 2_000 },
+    extra: { lock_timeout: 2_000, keepAlive: true, options: OPERATOR_OPTIONS },
   });
   await dataSource.initialize();
   const lock = dataSource.createQueryRunner();
@@ -77,7 +78,7 @@ export async function migrate(options: {
     if (encoding !== 'UTF8') {
       throw new Error(
         `The encoding of the database is ${encoding}. ` +
-          `Create one with: CREATE DATABASE … OWNER … ENCODING 'UTF8' TEMPLATE template0`,
+          `Create one with: CREATE DATABASE … OWNER … ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`,
       );
     }
     for (const [place, role] of roles.entries()) {
@@ -152,6 +153,15 @@ async function assertRoleFit(connection: QueryRunner, { name, setting }: Role): 
   );
 }
 
+/** Takes a role's privileges on what the owner has. Objects of others, such as views of an extension, are none of ours. */
+const REVOCATIONS = `
+  SELECT format('REVOKE ALL ON %s %s FROM %I', kind, string_agg(class.oid::regclass::text, ', '), $1::text) AS revocation
+    FROM pg_class AS class
+   CROSS JOIN LATERAL (SELECT CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind) AS its
+   WHERE relnamespace = 'public'::regnamespace AND pg_has_role(relowner, 'USAGE')
+     AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+   GROUP BY kind`;
+
 /** Grants exactly the listed privileges. Revokes privileges of earlier releases that are no longer needed. */
 async function grant(connection: QueryRunner, role: Role): Promise<void> {
   const name = `"${role.name.replaceAll('"', '""')}"`;
@@ -163,8 +173,8 @@ async function grant(connection: QueryRunner, role: Role): Promise<void> {
       { database: string },
     ];
     await connection.query(`REVOKE TEMPORARY ON DATABASE ${database} FROM PUBLIC, ${name}`);
-    await connection.query(`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${name}`);
-    await connection.query(`REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${name}`);
+    const revocations = (await connection.query(REVOCATIONS, [role.name])) as { revocation: string }[];
+    for (const { revocation } of revocations) await connection.query(revocation);
     for (const granted of [...role.grants, MIGRATION_TABLE_GRANT]) {
       await connection.query(`GRANT ${rightsOf(granted, database)} TO ${name}`);
     }
