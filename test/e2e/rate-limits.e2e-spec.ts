@@ -50,9 +50,9 @@ describe.each([
     Promise.all(Array.from({ length: count + 1 }, () => send(client)));
 
   /** A client whose tokens are not refilled during a test, however slow the machine. */
-  const aSlowClient = async (scopes?: readonly Scope[]): Promise<ApiClient> => {
+  const aSlowClient = async (scopes?: readonly Scope[], burst = 100): Promise<ApiClient> => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace, scopes);
-    const limits = { read: { perMinute: 1, burst: 100 }, write: { perMinute: 1, burst: 40 } };
+    const limits = { read: { perMinute: 1, burst }, write: { perMinute: 1, burst: 40 } };
     await operator.applications.setLimits(clientId, limits);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     return app.client((await app.client().requestToken(form)).body['access_token'] as string);
@@ -96,6 +96,14 @@ describe.each([
     expect([1, 2]).toContain(retryAfter);
     await delay(retryAfter * 1_000);
     expect((await read(client)).status).toBe(200);
+  });
+
+  it('are judged before the scope, whose refusal takes a token too', async () => {
+    const client = await aSlowClient(['inventory:read'], 1);
+
+    const refused = [await client.get('/v1/computers'), await client.get('/v1/computers')];
+
+    expect(refused.map(({ status }) => status)).toEqual([403, 429]);
   });
 
   it('allow exactly the burst of writes, counting replays and refusals, regardless of reads', async () => {
