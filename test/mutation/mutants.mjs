@@ -1,13 +1,15 @@
 // Stryker's configuration: what is mutated, and the specs that must notice.
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
+const ROOT = join(import.meta.dirname, '../..');
 const unit = require('../../jest.config.cjs').projects.find(({ displayName }) => displayName === 'unit');
 
 /** Pure code, whose specs stand beside it. */
 const SUBJECTS = [
-  'libs/platform/src/idempotency/fingerprint',
+  'libs/platform/src/idempotency/idempotent-request',
   'libs/auth/src/domain/trusted-issuer',
   'libs/auth/src/system/reachable-addresses',
   'libs/audit/src/domain/audit-tree',
@@ -18,6 +20,10 @@ const SUBJECTS = [
   'libs/platform/src/pagination/cursors',
   'libs/platform/src/throttling/bucket',
 ].filter((subject) => subject.includes(process.env.MUTATED ?? ''));
+
+// Stryker would pass over a missing file in silence.
+for (const file of SUBJECTS.flatMap((subject) => [`${subject}.ts`, `${subject}.spec.ts`]))
+  if (!existsSync(join(ROOT, file))) throw new Error(`${file} is missing.`);
 
 export default {
   plugins: [join(process.env.STRYKER, '@stryker-mutator/jest-runner/dist/src/index.js')],
