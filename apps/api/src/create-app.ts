@@ -14,8 +14,8 @@ import { applyFirstSteps } from './request-pipeline';
 
 export interface AppOptions {
   readonly log?: Logger;
-  /** Tells whether the instance is stopping. */
-  readonly isStopping?: () => boolean;
+  /** Whether the instance is stopping. */
+  readonly stop?: { readonly begun: boolean };
 }
 
 /** Creates the configured application, not yet listening. `main.ts` and every end-to-end test use it. */
@@ -30,7 +30,7 @@ export async function createApp(settings: Settings, options: AppOptions = {}): P
   );
   assertAccessDeclared(app);
   trustProxies(app.getHttpAdapter().getInstance() as Express, settings.trustedProxies);
-  applyFirstSteps(app, log, options.isStopping ?? (() => false));
+  applyFirstSteps(app, log, options.stop ?? { begun: false });
   serveApiDocument(app, settings);
   await app.init();
   return app;

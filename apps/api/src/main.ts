@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   process.once('exit', () => output.flushSync());
   const tracing = settings.tracesEndpoint && startTracing(settings.tracesEndpoint, (warning) => log.warn(warning));
   const stop = { begun: false };
-  const app = await createApp(settings, { log, isStopping: () => stop.begun });
+  const app = await createApp(settings, { log, stop });
   const dataSource = app.get(DataSource);
   const redis = app.get(RedisClient);
   if (!redis.isConfigured) {

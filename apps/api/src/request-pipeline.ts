@@ -2,15 +2,8 @@ import { type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AuthenticateAndChargeGuard, ScopeGuard } from '#libs/auth';
-import {
-  type ApiServerAdapter,
-  HttpMetrics,
-  ProblemFilter,
-  acceptTarget,
-  logAccess,
-  whenServed,
-} from '#libs/platform/http/server';
-import { openContext } from '#libs/platform/http';
+import { type ApiServerAdapter, HttpMetrics, ProblemFilter, acceptTarget } from '#libs/platform/http/server';
+import { logAccess, openContext, whenServed } from '#libs/platform/http';
 import { InputPipe } from '#libs/platform/input';
 import { traceRequest } from '#libs/platform/observability';
 import type { Logger } from 'pino';
@@ -42,7 +35,7 @@ export const requestPipeline: readonly Provider[] = [
 ];
 
 /** Steps before the router. They also see requests without a route. */
-export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStopping: () => boolean): void {
+export function applyFirstSteps(app: NestExpressApplication, log: Logger, stop: { readonly begun: boolean }): void {
   const problems = app.get(ProblemFilter);
   const metrics = app.get(HttpMetrics);
   const server = app.getHttpAdapter() as unknown as ApiServerAdapter;
@@ -53,7 +46,7 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
   server.beforeRouting((request, response, route) => {
     openContext(request, response);
     // A stopping instance tells clients to open their next connection elsewhere.
-    if (isStopping()) response.setHeader('Connection', 'close');
+    if (stop.begun) response.setHeader('Connection', 'close');
     metrics.begin();
     const trace = traceRequest(request);
     request.context.traceId = trace?.traceId ?? null;

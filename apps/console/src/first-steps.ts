@@ -1,6 +1,5 @@
 import type { Settings } from '#libs/platform/config';
-import { openContext } from '#libs/platform/http';
-import { logAccess, whenServed } from '#libs/platform/http/server';
+import { logAccess, openContext, whenServed } from '#libs/platform/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 

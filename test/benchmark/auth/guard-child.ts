@@ -42,7 +42,7 @@ async function startNest(settings: Settings): Promise<Server> {
     new ApiServerAdapter(settings.baseUrl),
     { bodyParser: false, logger: false, abortOnError: false },
   );
-  applyFirstSteps(app, log, () => false);
+  applyFirstSteps(app, log, { begun: false });
   await app.listen(0, '127.0.0.1');
   return app.getHttpServer() as Server;
 }

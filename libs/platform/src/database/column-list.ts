@@ -1,6 +1,6 @@
-import { type Owner, type Page, type PageRequest, toPage } from '#libs/kernel';
+import type { Owner } from '#libs/kernel';
 import { getMetadataArgsStorage } from 'typeorm';
-import { type BoundStatement, RowBudget, type TextRow, bind } from './pipelined-statements';
+import type { TextRow } from './pipelined-statements';
 
 /** The columns that a statement selects, and the place of each in a row. */
 export interface ColumnList<Name extends string> {
@@ -61,24 +61,3 @@ export const toOwner = (column: TextRow[number] | undefined): Owner | null =>
 /** Reads a nullable boolean of a row. */
 export const toBoolean = (column: TextRow[number] | undefined): boolean | null =>
   column == null ? null : column === 't';
-
-/**
- * Makes a page of the rows of a statement, which reads one more than the page holds. `at.id` is the place of a row's
- * position, `at.next` that of the total. An empty page is one row without a position.
- */
-export function pageOfRows<Item>(
-  rows: readonly TextRow[],
-  size: number,
-  at: { readonly id: number; readonly next: number },
-  toItem: (row: TextRow) => Item,
-  budget?: RowBudget,
-): Page<Item> {
-  const found = rows.filter((row) => row[at.id] !== null);
-  const total = Number(rows[0]?.[at.next] ?? 0);
-  const { items, ...place } = toPage(found, size, total, (row) => row[at.id] as string);
-  return { items: items.map(toItem), ...place, ...(budget?.isCut ? { endPosition: place.lastPosition } : {}) };
-}
-
-/** The statement of a page, bounded in bytes where the request says so. */
-export const boundedBy = (statement: BoundStatement, { size, mostBytes }: PageRequest): BoundStatement =>
-  mostBytes === undefined ? statement : bind(statement, statement.values, new RowBudget(size + 1, mostBytes));

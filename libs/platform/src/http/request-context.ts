@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { ApplicationId, RateClass, ReadScope, WorkspaceId } from '#libs/kernel';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
 import type { JsonMediaType } from './body/json-body';
 import { redacted } from '../observability/redaction';
+import type { ServedRequest } from '../observability/trace';
 
 /**
  * The sender of a request. Known once the bearer token was accepted. As the scope of a read, its data is as new as it takes
@@ -113,6 +115,39 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
   // Responses are for one caller at one moment. A response that caches may keep overrides this.
   response.setHeader('Cache-Control', 'no-store');
   return context;
+}
+
+/** Last step of every request: calls `served` once, when the response is sent or the connection is lost. */
+export function whenServed(request: Request, response: Response, served: (request: ServedRequest) => void): void {
+  response.once('close', () => {
+    const { context } = request;
+    served({
+      requestId: context.requestId,
+      method: request.method,
+      route: routeOf(request),
+      status: response.writableFinished ? response.statusCode : null,
+      code: context.problemCode,
+      workspaceId: context.caller?.workspaceId ?? null,
+      clientId: context.caller?.clientId ?? context.issuedTo,
+      durationMs: millisecondsSince(context),
+      bytes: response.bodyBytes,
+      traceId: context.traceId,
+      ...(context.reason === null ? {} : { reason: context.reason }),
+    });
+  });
+}
+
+function routeOf(request: Request): string | null {
+  const route = request.route as { readonly path?: unknown } | undefined;
+  return typeof route?.path === 'string' ? route.path : null;
+}
+
+/** Writes one line for each request. No path, query, header or body, because clients put secrets into wrong places. */
+export function logAccess(log: Logger, { traceId, ...served }: ServedRequest): void {
+  log.info(
+    traceId === null ? served : { ...served, trace_id: traceId },
+    served.status === null ? 'request aborted' : 'request',
+  );
 }
 
 /** Injects the caller. Only for routes that require a scope; other routes have no caller. */

@@ -57,6 +57,14 @@ export interface ListCells {
 /** The wanted values of each column of cells; null for all of them. */
 export type WantedCells = readonly (readonly number[] | null)[];
 
+/** The rows that a client wants. */
+export interface WantedRows<Name extends string> {
+  /** Absent for all cells. */
+  readonly cells?: WantedCells;
+  /** Values of filters. An absent one does not filter; other members are ignored. */
+  readonly filters: { readonly [Filter in Name]?: unknown };
+}
+
 /** Ranges of an index in the order of the list: `condition` has a `?` for each value of a range. */
 export interface ListRange {
   readonly condition: string;

@@ -1,4 +1,12 @@
-export { LONGEST_INDEXED, type ListRange, type WantedCells, anyOf, equals, equalsText } from './declaration';
-export { type WantedRows, listOf } from './list';
+export {
+  LONGEST_INDEXED,
+  type ListRange,
+  type WantedCells,
+  type WantedRows,
+  anyOf,
+  equals,
+  equalsText,
+} from './declaration';
+export { listOf } from './list';
 export { ownerFilters, ownerFiltersOf } from './owner-filters';
 export { reconcile } from './reconciliation';

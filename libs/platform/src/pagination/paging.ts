@@ -3,7 +3,7 @@ import type { Expand, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { Settings } from '../config/settings';
 import { type Dto, knownTo } from '../input/dto-metadata.decorator';
-import { type Texts, fromTexts } from '../input/texts';
+import { type Texts, fromTexts } from '../input/input.pipe';
 import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf } from './cursors';
 import { DEFAULT_PAGE_SIZE, type PageInfoDto } from './page.dto';
 

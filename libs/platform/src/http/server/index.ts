@@ -3,4 +3,3 @@ export { ApiServerAdapter, KEEP_ALIVE_MS } from './api-server';
 export { HttpMetrics } from './http-metrics';
 export { ProblemFilter } from './problem.filter';
 export { sourceOf, trustProxies } from './source-address';
-export { logAccess, whenServed } from './when-served';
