@@ -246,6 +246,26 @@ describe('The history by day', () => {
       expect(await written(workspace)).toEqual([day(1)]);
     });
 
+    it('gives a day that fails twice as long at each try, because later days wait for it', async () => {
+      await moveBack(2);
+      await plant(`RAISE EXCEPTION 'no day'`);
+      const sent = jest.spyOn(database, 'run');
+      const allowed = () =>
+        sent.mock.calls
+          .filter(([scope]) => 'workspaceId' in scope && scope.workspaceId === workspace)
+          .flatMap(([, statements]) => statements)
+          .filter(({ name }) => name.startsWith('history_begin_count'))
+          .map(({ values }) => values[1]);
+
+      for (let tries = 0; tries < 3; tries += 1) await work.writeDays();
+      await app.database.admin.query('DROP TRIGGER planted ON day_count');
+      for (let tries = 0; tries < 2; tries += 1) await work.writeDays();
+
+      expect(allowed()).toEqual(['30000', '60000', '120000', '240000', '240000']);
+      expect(await written(workspace)).toEqual([day(2), day(1)]);
+      sent.mockRestore();
+    });
+
     it('ends the count of a day when the instance stops', async () => {
       await moveBack(1);
       await plant('PERFORM pg_sleep(100)');
@@ -337,5 +357,22 @@ describe('The history by day', () => {
     expect((await client.get(`${ASSETS}/${id}?asOf=${later}`)).body['description']).toBe('two');
     // A younger workspace has no longer history.
     expect((await young.get(`${ASSETS}/${id}?asOf=${later}`)).status).toBe(400);
+  });
+
+  it('walks over former states once an hour, however often it has a round', async () => {
+    const sent = jest.spyOn(database, 'run');
+    const walked = () => sent.mock.calls.filter(([, [one]]) => one?.text.includes('forget_versions')).length;
+    const rounds = workOf(400);
+    await rounds['round']();
+    const once = walked();
+    expect(once).toBeGreaterThan(0);
+
+    await rounds['round']();
+    expect(walked()).toBe(once);
+
+    rounds['walkedAt'] -= 3_600_000;
+    await rounds['round']();
+    expect(walked()).toBe(2 * once);
+    jest.restoreAllMocks();
   });
 });

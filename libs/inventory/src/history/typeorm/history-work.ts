@@ -10,19 +10,25 @@ const PAUSE_MS = 10_000;
 /** A round looks at former states for so long, in batches that block nobody, and the next one goes on there. */
 const BATCH = 2_000;
 const FORGETTING_MS = 2_000;
+/** A walk reads every former state, which is kept for days. So the next one begins an hour after the end of the last. */
+const REST_MS = 3_600_000;
 /** Workspaces that are far behind may fail each time, so they come after the others. */
 const DAYS = prepared(
   'history_days',
   `SELECT workspace, to_char(day, 'YYYY-MM-DD') FROM days_to_count() ORDER BY day DESC`,
 );
-/** A day of which much changed since takes longer than a statement of a request may. */
-const LONGEST_COUNT_MS = 30_000;
-/** A round begins no count after so long, so that with the longest one a round comes at least once a minute. */
+/**
+ * A day of which much changed since takes longer than a statement of a request may. The days of a workspace are counted in
+ * their order, so one that fails holds up all later ones, and its next try may take twice as long.
+ */
+const FIRST_COUNT_MS = 30_000;
+const LONGEST_COUNT_MS = 1_800_000;
+/** A round begins no count after so long, so that a round comes at least once a minute while no day fails. */
 const COUNTING_MS = 15_000;
 /** Tells which transaction counts. Instances take turns by workspace, so there is no row while another one counts. */
 const BEGIN_COUNT = prepared(
   'history_begin_count',
-  `SELECT pg_backend_pid(), now(), set_config('statement_timeout', '${LONGEST_COUNT_MS}', true)
+  `SELECT pg_backend_pid(), now(), set_config('statement_timeout', $2, true)
     WHERE pg_try_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`,
 );
 const CANCEL = prepared(
@@ -50,7 +56,10 @@ const START: TextRow = ['00000000-0000-0000-0000-000000000000', null, null];
 export class HistoryWork extends RepeatedWork {
   /** The workspace, the asset and the version of the state that was looked at last. */
   private place = START;
+  private walkedAt = -Infinity;
   private rows: number | null = null;
+  /** How long a count may take, by the workspaces of which one failed. */
+  private readonly patienceMs = new Map<string, number>();
   /** The transaction that counts a day. */
   private counting: TextRow | null = null;
 
@@ -77,6 +86,7 @@ export class HistoryWork extends RepeatedWork {
       } catch (error) {
         this.assertServing();
         isWritten = false;
+        this.patienceMs.set(workspace, Math.min(this.patienceOf(workspace) * 2, LONGEST_COUNT_MS));
         this.logger.warn({ message: 'a day was not counted', workspaceId: workspace, day, error });
       }
     }
@@ -93,7 +103,10 @@ export class HistoryWork extends RepeatedWork {
       const values = [...this.place, String(BATCH), String(historyRetentionDays)];
       const [[place] = []] = await this.database.run({ outsideTenants: true }, [bind(FORGET, values)]);
       this.place = place?.[0] ? place : START;
-      if (this.place === START) return;
+      if (this.place === START) {
+        this.walkedAt = performance.now();
+        return;
+      }
     }
   }
 
@@ -109,23 +122,29 @@ export class HistoryWork extends RepeatedWork {
   /** Does nothing when another instance counts a day of the workspace. */
   private async writeDay(workspaceId: WorkspaceId, day: string): Promise<void> {
     const instant = endOf(day);
+    const patienceMs = this.patienceOf(workspaceId);
     await this.history.waitUntilOver(workspaceId, instant);
     await this.database.unitOfWork(
       { workspaceId },
       async () => {
-        const [[transaction] = []] = await this.database.run({ workspaceId }, [bind(BEGIN_COUNT, [workspaceId])]);
+        const begin = bind(BEGIN_COUNT, [workspaceId, String(patienceMs)]);
+        const [[transaction] = []] = await this.database.run({ workspaceId }, [begin]);
         if (!transaction) return;
         this.assertServing();
         this.counting = transaction.slice(0, 2);
         await this.database.write({ workspaceId }, [bind(WRITE_DAY, [workspaceId, day, instant.toISOString()])]);
       },
-      { deadline: performance.now() + LONGEST_COUNT_MS },
+      { deadline: performance.now() + patienceMs },
     );
+  }
+
+  private patienceOf(workspace: string): number {
+    return this.patienceMs.get(workspace) ?? FIRST_COUNT_MS;
   }
 
   protected async round(): Promise<boolean> {
     const isWritten = await this.writeDays();
-    await this.forget();
+    if (performance.now() - this.walkedAt >= REST_MS) await this.forget();
     const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(ROWS, [])]);
     this.rows = Number(row?.[0] ?? 0);
     return isWritten;
