@@ -1,5 +1,6 @@
 import { type Clock, type WorkspaceId, personName } from '#libs/kernel';
 import { type BoundStatement, bind, prepared } from '#libs/platform/database';
+import type { EntityManager } from 'typeorm';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
 import { ASSET_UPDATED, type AuditEvent, type EventKind, PERSON } from '../domain/audit-event';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
@@ -63,6 +64,12 @@ export class AuditRecorder {
   async record(workspaceId: WorkspaceId, act: AuditAct, run: RunStatement): Promise<void> {
     const { text, values } = this.insertAct(workspaceId, act);
     await run(text, [...values]);
+  }
+
+  /** Records one act of an operator, or of the person, in the manager's transaction. */
+  async recordAct(manager: EntityManager, workspaceId: WorkspaceId, act: Omit<AuditAct, 'actor'>): Promise<void> {
+    const run: RunStatement = (text, values) => manager.query(text, values);
+    await this.record(workspaceId, { ...act, actor: { type: 'OPERATOR' } }, run);
   }
 
   /** Returns the INSERT of an act by the sender of a request, which joins the unit of work. It returns no rows. */

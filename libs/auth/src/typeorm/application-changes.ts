@@ -81,8 +81,7 @@ export class ApplicationChanges {
     changes: AuditAct['changes'],
   ): Promise<void> {
     const target = { type: 'APPLICATION', id: client_id } as const;
-    const act: AuditAct = { action, actor: { type: 'OPERATOR' }, target, changes };
-    await this.audit.record(workspaceId(workspace_id), act, (text, values) => manager.query(text, values));
+    await this.audit.recordAct(manager, workspaceId(workspace_id), { action, target, changes });
   }
 
   private scopeOf(clientId: string): TenantScope {

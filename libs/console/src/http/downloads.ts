@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HttpException, Injectable, Logger } from '@nestjs/common';
 import { AuditRecorder, exportAct } from '#libs/audit/operators';
@@ -51,10 +50,8 @@ export class Downloads {
       const first = await download.reader({ size: PAGE, after: null });
       response.setHeader('Content-Type', download.mediaType);
       response.setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
-      await pipeline(
-        Readable.from(linesOf(download, first, (rows) => this.record(me, download.resource, rows, requestId))),
-        response,
-      );
+      const record = (rows: number) => this.record(me, exportAct(download.resource, rows, requestId));
+      await pipeline(linesOf(download, first, record), response);
     } catch (error) {
       if (!response.headersSent) throw error;
       this.logger.warn({ message: 'download cut off', requestId });
@@ -64,18 +61,12 @@ export class Downloads {
     }
   }
 
-  private async record(
-    { workspaceId, personId }: SignedIn,
-    resource: string,
-    rows: number,
-    requestId: string,
-  ): Promise<void> {
-    const act = { ...exportAct(resource, rows, requestId), actor: { type: 'OPERATOR' } } as const;
+  private async record({ workspaceId, personId }: SignedIn, exported: ReturnType<typeof exportAct>): Promise<void> {
     await this.database.inTenant({ workspaceId }, async (manager) => {
       // It may have been deleted meanwhile, with its audit.
       const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
       if (isThere.length === 0) return;
-      await this.audit.asPerson(personId).record(workspaceId, act, (text, values) => manager.query(text, values));
+      await this.audit.asPerson(personId).recordAct(manager, workspaceId, exported);
     });
   }
 }

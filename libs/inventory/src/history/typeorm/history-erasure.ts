@@ -38,7 +38,7 @@ export class HistoryErasure {
       // A later statement, which sees the state that a writer ended while MARK waited for it.
       await run(ERASE_FORMER, [workspaceId, found.id]);
       const target = { type: 'ASSET', id: employee } as const;
-      await this.audit.record(workspaceId, { action: 'history.erased', actor: { type: 'OPERATOR' }, target }, run);
+      await this.audit.recordAct(manager, workspaceId, { action: 'history.erased', target });
       return true;
     });
   }

@@ -75,16 +75,11 @@ export class ImportRunsTypeorm extends ImportRuns {
           : await run(SET_STALE_AFTER, [workspaceId, source, seconds]);
       if (!changed) return seconds === null && (await run(HAS_SOURCE, [workspaceId, source])).length > 0;
       if (changed.old === seconds) return true;
-      await this.audit.record(
-        workspaceId,
-        {
-          action: 'source.stale_after_set',
-          actor: { type: 'OPERATOR' },
-          target: { type: 'IMPORT', id: source },
-          changes: { staleAfterSeconds: { old: changed.old, new: seconds } },
-        },
-        run,
-      );
+      await this.audit.recordAct(manager, workspaceId, {
+        action: 'source.stale_after_set',
+        target: { type: 'IMPORT', id: source },
+        changes: { staleAfterSeconds: { old: changed.old, new: seconds } },
+      });
       return true;
     });
   }

@@ -129,8 +129,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     action: AuditAct['action'],
     key: string,
   ): Promise<void> {
-    const act: AuditAct = { action, actor: { type: 'OPERATOR' }, target: { type: 'TAG_KEY', id: key } };
-    await this.audit.record(workspaceId, act, (text, values) => manager.query(text, values));
+    await this.audit.recordAct(manager, workspaceId, { action, target: { type: 'TAG_KEY', id: key } });
   }
 }
 
