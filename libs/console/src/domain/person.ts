@@ -55,10 +55,5 @@ export const isEmail = (text: string): boolean => text.length <= 254 && /^[^\s@]
 /** An id of an account at an issuer, in printable ASCII without blanks. */
 export const isSubject = (text: string): boolean => /^[\x21-\x7e]{1,255}$/.test(text);
 
-/** A to Z are the same in either case. Other letters that look alike are others: the sign of the kelvin is no k. */
-export const isSameEmail = (one: string, other: string): boolean => folded(one) === folded(other);
-
-const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-
 /** As pages name a person. */
 export const shownName = ({ name }: Pick<Person, 'name'>): string => name ?? 'an erased person';

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { type EntityManager, IsNull } from 'typeorm';
+import { type EntityManager, IsNull, Raw } from 'typeorm';
 import {
   type Account,
   LastAdministrator,
@@ -12,7 +12,6 @@ import {
   type Person,
   PersonThere,
   type Role,
-  isSameEmail,
 } from '../domain/person';
 import { ConsoleSessionRow } from './console-session.row';
 import { PersonRow } from './person.row';
@@ -22,6 +21,8 @@ import { digestOf, newSecret, readSecret, textOf } from './workspace-secret';
 const OPEN_DAYS = 14;
 const LINK_MINUTES = 5;
 const UNIQUE_VIOLATION = '23505';
+/** A to Z are the same in either case. Other letters that look alike are others: the sign of the kelvin is no k. */
+const HAS_EMAIL = 'lower(email COLLATE "C") = lower(:email COLLATE "C")';
 
 interface NewPerson {
   readonly email: string;
@@ -58,9 +59,7 @@ export class People {
           .createQueryBuilder(PersonRow, 'person')
           .setLock('pessimistic_write')
           .where('workspace_id = :workspaceId AND removed_at IS NULL', { workspaceId })
-          .andWhere(
-            `(lower(email COLLATE "C") = lower(:email COLLATE "C") OR (issuer = :issuer AND subject = :subject))`,
-          )
+          .andWhere(`(${HAS_EMAIL} OR (issuer = :issuer AND subject = :subject))`)
           .setParameters(given)
           .getOne();
         if (found && stateOf(found) !== 'closed') throw new PersonThere();
@@ -68,8 +67,10 @@ export class People {
         const place = { workspace_id: workspaceId, id };
         if (found) await manager.update(PersonRow, place, { ...given, added_at: () => 'now()' });
         else await manager.insert(PersonRow, { ...place, ...given });
-        await this.record(manager, workspaceId, id, 'person.added', { old: null, new: role });
-        return toPerson(await this.get(manager, workspaceId, id));
+        const target = { type: 'PERSON', id } as const;
+        const changes = { role: { old: null, new: role } };
+        await this.audit.recordAct(manager, workspaceId, { action: 'person.added', target, changes });
+        return toPerson(await manager.findOneByOrFail(PersonRow, place));
       });
     } catch (error) {
       throw (error as { code?: unknown }).code === UNIQUE_VIOLATION ? new PersonThere() : error;
@@ -108,13 +109,13 @@ export class People {
     const expiresAt = new Date(Date.now() + LINK_MINUTES * 60_000);
     const secret = newSecret();
     await this.database.inTenant({ workspaceId }, async (manager) => {
-      const people = await manager.find(PersonRow, {
-        where: { workspace_id: workspaceId, removed_at: IsNull() },
-        order: { added_at: 'ASC', id: 'ASC' },
-      });
-      const isMeant = ({ role, ...one }: PersonRow): boolean =>
-        email === null ? role === 'admin' : one.email !== null && isSameEmail(one.email, email);
-      const person = people.find((one) => isMeant(one) && stateOf(one) === 'open');
+      const meant = await manager
+        .createQueryBuilder(PersonRow, 'person')
+        .where('workspace_id = :workspaceId AND removed_at IS NULL', { workspaceId })
+        .andWhere(email === null ? `role = 'admin'` : HAS_EMAIL, { email })
+        .orderBy({ added_at: 'ASC', id: 'ASC' })
+        .getMany();
+      const person = meant.find((one) => stateOf(one) === 'open');
       if (!person) throw new NoSuchPerson();
       const link = { link_digest: digestOf(secret), link_expires_at: expiresAt };
       await manager.update(PersonRow, { workspace_id: workspaceId, id: person.id }, link);
@@ -128,15 +129,11 @@ export class People {
     if (!link) return null;
     const { workspaceId, secret } = link;
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const used = await manager
-        .createQueryBuilder()
-        .update(PersonRow)
-        .set({ link_digest: null, link_expires_at: null, signed_in_at: () => 'now()' })
-        .where('workspace_id = :workspaceId AND link_digest = :digest', { workspaceId, digest: digestOf(secret) })
-        .andWhere('link_expires_at > now() AND removed_at IS NULL')
-        .returning('id')
-        .execute();
-      const [person] = used.raw as { id: string }[];
+      const unused = { link_digest: digestOf(secret), link_expires_at: Raw((column) => `${column} > now()`) };
+      const used = { link_digest: null, link_expires_at: null, signed_in_at: () => 'now()' };
+      const present = { workspace_id: workspaceId, removed_at: IsNull(), ...unused };
+      const updated = await manager.update(PersonRow, present, used, { returning: ['id'] });
+      const [person] = updated.raw as { id: string }[];
       return person ? { workspaceId, personId: person.id } : null;
     });
   }
@@ -146,15 +143,14 @@ export class People {
    * Returns false when the person is bound to another account by now, or another person to this one.
    */
   async bind(workspaceId: WorkspaceId, id: string, { issuer, subject }: Account): Promise<boolean> {
+    const present = { workspace_id: workspaceId, id, removed_at: IsNull() };
+    const unboundOrSame = [
+      { ...present, issuer: IsNull() },
+      { ...present, issuer, subject },
+    ];
     try {
       const { affected } = await this.database.inTenant({ workspaceId }, (manager) =>
-        manager
-          .createQueryBuilder()
-          .update(PersonRow)
-          .set({ issuer, subject, signed_in_at: () => 'now()' })
-          .where('workspace_id = :workspaceId AND id = :id AND removed_at IS NULL', { workspaceId, id })
-          .andWhere('(issuer IS NULL OR (issuer = :issuer AND subject = :subject))', { issuer, subject })
-          .execute(),
+        manager.update(PersonRow, unboundOrSame, { issuer, subject, signed_in_at: () => 'now()' }),
       );
       return affected === 1;
     } catch (error) {
@@ -171,58 +167,35 @@ export class People {
     { yesLastAdmin = false }: Force,
   ): Promise<Person> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const before = await this.lockAdministrators(manager, workspaceId, id);
+      const locked = await this.lockAdministrators(manager, workspaceId, id);
+      const before = locked.find((one) => one.id === id);
       const erases = action === 'person.erased';
       if (!before || (before.removed_at !== null && !erases)) throw new NoSuchPerson();
-      if (before.isLastAdmin && !yesLastAdmin) throw new LastAdministrator();
-      await manager.update(PersonRow, { workspace_id: workspaceId, id }, changes);
-      const after = await this.get(manager, workspaceId, id);
+      const isAdmin = before.role === 'admin' && before.removed_at === null;
+      // One who is closed cannot sign in, so does not count.
+      const hasOther = locked.some((one) => one.id !== id && one.role === 'admin' && stateOf(one) === 'open');
+      if (isAdmin && !hasOther && !yesLastAdmin) throw new LastAdministrator();
+      const place = { workspace_id: workspaceId, id };
+      await manager.update(PersonRow, place, changes);
+      const after = await manager.findOneByOrFail(PersonRow, place);
       if (after.removed_at) await manager.delete(ConsoleSessionRow, { workspace_id: workspaceId, person_id: id });
-      const roles = { old: before.removed_at ? null : before.role, new: after.removed_at ? null : after.role };
-      if (roles.old !== roles.new || erases) {
-        await this.record(manager, workspaceId, id, action, erases ? null : roles);
-      }
+      const role = { old: before.removed_at ? null : before.role, new: after.removed_at ? null : after.role };
+      const act = { action, target: { type: 'PERSON', id } } as const;
+      if (erases) await this.audit.recordAct(manager, workspaceId, act);
+      else if (role.old !== role.new) await this.audit.recordAct(manager, workspaceId, { ...act, changes: { role } });
       return toPerson(after);
     });
   }
 
-  /**
-   * Locks all administrators and the person, in one order: of two changes one sees what the other one did. One who is closed
-   * cannot sign in, so does not count.
-   */
-  private async lockAdministrators(
-    manager: EntityManager,
-    workspaceId: WorkspaceId,
-    id: string,
-  ): Promise<(PersonRow & { readonly isLastAdmin: boolean }) | null> {
-    const locked = await manager
+  /** Locks all administrators and the person, in one order: of two changes one sees what the other one did. */
+  private lockAdministrators(manager: EntityManager, workspaceId: WorkspaceId, id: string): Promise<PersonRow[]> {
+    return manager
       .createQueryBuilder(PersonRow, 'person')
       .setLock('pessimistic_write')
       .where('workspace_id = :workspaceId', { workspaceId })
       .andWhere(`((role = 'admin' AND removed_at IS NULL) OR id = :id)`, { id })
       .orderBy('id')
       .getMany();
-    const person = locked.find((one) => one.id === id);
-    if (!person) return null;
-    const isAdmin = person.role === 'admin' && person.removed_at === null;
-    const others = locked.filter((one) => one.id !== id && one.role === 'admin' && stateOf(one) === 'open');
-    return Object.assign(person, { isLastAdmin: isAdmin && others.length === 0 });
-  }
-
-  private get(manager: EntityManager, workspaceId: WorkspaceId, id: string): Promise<PersonRow> {
-    return manager.findOneByOrFail(PersonRow, { workspace_id: workspaceId, id });
-  }
-
-  private async record(
-    manager: EntityManager,
-    workspaceId: WorkspaceId,
-    id: string,
-    action: AuditAct['action'],
-    role: { readonly old: Role | null; readonly new: Role | null } | null,
-  ): Promise<void> {
-    const act = { action, actor: { type: 'OPERATOR' }, target: { type: 'PERSON', id } } as const;
-    const changed = role ? { changes: { role } } : {};
-    await this.audit.record(workspaceId, { ...act, ...changed }, (text, values) => manager.query(text, values));
   }
 }
 
@@ -234,14 +207,6 @@ function stateOf({ name, removed_at: removedAt, signed_in_at: signedInAt, added_
 }
 
 function toPerson(row: PersonRow): Person {
-  return {
-    id: row.id,
-    name: row.name,
-    email: row.email,
-    role: row.role,
-    state: stateOf(row),
-    bound: row.issuer !== null,
-    addedAt: row.added_at,
-    signedInAt: row.signed_in_at,
-  };
+  const { id, name, email, role, added_at: addedAt, signed_in_at: signedInAt } = row;
+  return { id, name, email, role, state: stateOf(row), bound: row.issuer !== null, addedAt, signedInAt };
 }

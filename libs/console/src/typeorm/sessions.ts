@@ -4,7 +4,7 @@ import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { Account, Membership, Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, Raw } from 'typeorm';
 import { ConsoleSessionRow } from './console-session.row';
 import { PersonRow } from './person.row';
 import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from './workspace-secret';
@@ -35,6 +35,8 @@ const ACCOUNT = prepared(
 );
 const WORKSPACE_NAME = prepared('console_workspace_name', 'SELECT name FROM workspace WHERE id = $1');
 
+const before = (age: string) => Raw((column) => `${column} < now() - interval '${age}'`);
+
 /** Sessions of browsers. The cookie holds a workspace and a secret, the database a digest of the secret. */
 @Injectable()
 export class Sessions {
@@ -47,25 +49,20 @@ export class Sessions {
   async memberships({ issuer, subject, verifiedEmail }: Account): Promise<Membership[]> {
     const find = bind(MEMBERSHIPS, [issuer, subject, verifiedEmail]);
     const [rows = []] = await this.database.run({ outsideTenants: true }, [find], { patienceMs: READ_PATIENCE_MS });
-    return rows.map(([workspace, personId]) => ({
-      workspaceId: toWorkspaceId(workspace as string),
-      personId: personId as string,
-    }));
+    return (rows as [string, string][]).map(([id, personId]) => ({ workspaceId: toWorkspaceId(id), personId }));
   }
 
   /** Begins a session, and returns the value of its cookie. Sessions of the person that are over are deleted. */
   async begin(workspaceId: WorkspaceId, personId: string): Promise<string> {
     const secret = newSecret();
     await this.database.inTenant({ workspaceId }, async (manager) => {
-      await manager
-        .createQueryBuilder()
-        .delete()
-        .from(ConsoleSessionRow)
-        .where('workspace_id = :workspaceId AND person_id = :personId', { workspaceId, personId })
-        .andWhere(`(created_at < now() - interval '8 hours' OR used_at < now() - interval '1 hour')`)
-        .execute();
-      const session = { workspace_id: workspaceId, digest: digestOf(secret), person_id: personId };
-      await manager.insert(ConsoleSessionRow, session);
+      const own = { workspace_id: workspaceId, person_id: personId };
+      const over = [
+        { ...own, created_at: before('8 hours') },
+        { ...own, used_at: before('1 hour') },
+      ];
+      await manager.delete(ConsoleSessionRow, over);
+      await manager.insert(ConsoleSessionRow, { ...own, digest: digestOf(secret) });
       await this.recordSignIn(manager, workspaceId, personId);
     });
     return textOf({ workspaceId, secret });
@@ -155,11 +152,7 @@ export class Sessions {
 
   /** Each workspace's audit tells of those who came in, by a sign-in or by a switch. */
   private async recordSignIn(manager: EntityManager, workspaceId: WorkspaceId, personId: string): Promise<void> {
-    const act = { action: 'person.signed_in', actor: { type: 'OPERATOR' } } as const;
-    await this.audit
-      .asPerson(personId)
-      .record(workspaceId, { ...act, target: { type: 'PERSON', id: personId } }, (text, values) =>
-        manager.query(text, values),
-      );
+    const target = { type: 'PERSON', id: personId } as const;
+    await this.audit.asPerson(personId).recordAct(manager, workspaceId, { action: 'person.signed_in', target });
   }
 }
