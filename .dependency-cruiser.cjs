@@ -86,6 +86,7 @@ const folderRules = [
           '@nestjs/(?:common|core|platform-express)',
           'class-(?:validator|transformer)',
           'eta',
+          'rxjs',
           '(?:@types/)?express',
         ),
       ],

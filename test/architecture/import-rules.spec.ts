@@ -135,7 +135,7 @@ const allowed: Files = {
   'libs/console/src/typeorm/people.ts': imports('../domain/person', 'typeorm', '#libs/platform/database'),
   'libs/console/src/http/page.controller.ts':
     imports('../typeorm/people', '../domain/person', '#libs/inventory', '#libs/audit/operators', 'node:crypto') +
-    imports('eta', '@nestjs/common', '#libs/platform/http'),
+    imports('eta', 'rxjs', '@nestjs/common', '#libs/platform/http'),
   'apps/whole-schema.ts': imports('./features', '#libs/console'),
   'apps/features.ts': imports('#libs/inventory/feature', '#libs/audit/operators'),
   'apps/api/src/main.ts': imports(

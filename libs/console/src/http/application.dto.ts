@@ -4,6 +4,7 @@ import { namedEnum } from '#libs/platform/openapi';
 
 const SCOPE_LIST = namedEnum('Scope', SCOPES, 'A scope.');
 export const OVERLAPS = { none: null, '24h': 86_400, '7d': 604_800 } as const;
+const OVERLAP = namedEnum('Overlap', Object.keys(OVERLAPS), 'A time.');
 
 @Form()
 export class ScopesDto {
@@ -37,11 +38,7 @@ export class NewKeysDto {
 
 @Form()
 export class RotationDto {
-  @Choice({
-    description: 'How long the old secret is accepted.',
-    list: namedEnum('Overlap', Object.keys(OVERLAPS), 'A time.'),
-    required: true,
-  })
+  @Choice({ description: 'How long the old secret is accepted.', list: OVERLAP, required: true })
   overlap!: keyof typeof OVERLAPS;
 }
 

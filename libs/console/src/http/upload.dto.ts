@@ -2,7 +2,7 @@ import { FORMATS, type Format } from '#libs/inventory/operators';
 import { Choice, Flag, Form, Text } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 
-const MISSING = ['keep', 'hide'] as const;
+const MISSING = namedEnum('Missing', ['keep', 'hide'], 'What to do.');
 
 /** The options of `admin import` that are no path and no name. */
 @Form()
@@ -16,12 +16,8 @@ export class UploadDto {
   @Choice({ description: 'Format of the file.', list: namedEnum('Format', FORMATS, 'A format.') })
   format?: Format;
 
-  @Choice({
-    description: 'What to do with assets that the file does not name.',
-    list: namedEnum('Missing', MISSING, 'What to do.'),
-    required: true,
-  })
-  missing!: (typeof MISSING)[number];
+  @Choice({ description: 'What to do with assets that the file does not name.', list: MISSING, required: true })
+  missing!: 'keep' | 'hide';
 
   @Text({ description: 'The most assets to hide.', maxLength: 20 })
   hideAtMost?: string;

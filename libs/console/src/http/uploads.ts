@@ -11,6 +11,7 @@ import {
 import { Clock } from '#libs/kernel';
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
+import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
 import { FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
 
@@ -55,9 +56,9 @@ export class UploadGone extends Error {}
 export class Uploads implements OnModuleDestroy {
   private readonly logger = new Logger('Uploads');
   private readonly uploads = new Map<string, Upload>();
-  private readonly underWay = new Set<Promise<void>>();
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly runs = new Subject<() => Promise<void>>();
+  /** Runs them in their order, few at one time: each import keeps connections and a part of the processor busy. */
+  private readonly done = lastValueFrom(this.runs.pipe(mergeMap((run) => run(), MOST_IMPORTS)), { defaultValue: null });
   private stopping = false;
   private readonly timer = setInterval(() => this.expire(), LOOK_EVERY_MS).unref();
 
@@ -119,7 +120,8 @@ export class Uploads implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
     this.stopping = true;
-    await Promise.all(this.underWay);
+    this.runs.complete();
+    await this.done;
     for (const upload of this.uploads.values()) this.remove(upload);
   }
 
@@ -129,24 +131,8 @@ export class Uploads implements OnModuleDestroy {
   }
 
   private start(upload: Upload, personId: string): void {
-    const work = this.inTurn(() => this.run(upload, personId))
-      // Nobody waits for it. The log says what went wrong.
-      .catch((error: unknown) => void this.told(error, upload))
-      .finally(() => this.underWay.delete(work));
-    this.underWay.add(work);
-  }
-
-  /** Others wait for their turn: each import keeps connections and a part of the processor busy. */
-  private async inTurn(work: () => Promise<void>): Promise<void> {
-    if (this.running >= MOST_IMPORTS) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    else this.running += 1;
-    try {
-      await work();
-    } finally {
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.running -= 1;
-    }
+    // Nobody waits for it. The log says what went wrong.
+    this.runs.next(() => this.run(upload, personId).catch((error: unknown) => void this.told(error, upload)));
   }
 
   private async run(upload: Upload, personId: string): Promise<void> {

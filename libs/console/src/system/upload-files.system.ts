@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, createWriteStream, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, createWriteStream, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -16,7 +16,7 @@ export const MOST_FILES = 20;
 const MOST_CHARACTERS = 60;
 const FAILED = 'failed-records.ndjson';
 
-type Done<Result> = (error: Error | null, result?: Result) => void;
+type Done = (error: Error | null, stored?: StoredFile) => void;
 
 /** The place of a file that the reader of forms stored. */
 export interface StoredFile {
@@ -46,7 +46,7 @@ export class UploadFiles implements OnModuleInit {
   _handleFile(
     { signedIn: { workspaceId } }: { readonly signedIn: SignedIn },
     file: { readonly originalname: string; readonly stream: Readable },
-    done: Done<StoredFile>,
+    done: Done,
   ): void {
     if (this.receiving.has(workspaceId)) {
       return done(new ConflictException('Another file of this workspace is on its way. Wait for its end.'));
@@ -69,7 +69,7 @@ export class UploadFiles implements OnModuleInit {
       .then(() => done(null, { path }), done);
   }
 
-  _removeFile(_: unknown, { path }: StoredFile, done: (error: Error | null) => void): void {
+  _removeFile(_: unknown, { path }: StoredFile, done: Done): void {
     this.remove(path);
     done(null);
   }
@@ -91,23 +91,14 @@ export class UploadFiles implements OnModuleInit {
   failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
 
   private makePlace(name: string): string {
-    if (this.countFiles() >= MOST_FILES) {
+    // A cleaner of temporary files may have removed it.
+    if (!existsSync(this.directory)) this.makeDirectory();
+    if (readdirSync(this.directory).length >= MOST_FILES) {
       throw new ServiceUnavailableException('Too many files lie here already. Try again in an hour.');
     }
     const folder = join(this.directory, randomUUID(), 'file');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return join(folder, nameOf(name));
-  }
-
-  /** A cleaner of temporary files may have removed the directory. */
-  private countFiles(): number {
-    try {
-      return readdirSync(this.directory).length;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      this.makeDirectory();
-      return 0;
-    }
   }
 
   /** Not recursive, so that it fails where somebody else made the directory. */
