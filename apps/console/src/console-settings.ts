@@ -45,14 +45,8 @@ function faultOfSecret(path: string): string | null {
 
 /** Faults of the console alone. They are found even when other settings are invalid, so one start reports every fault. */
 async function consoleFaults(environment: NodeJS.ProcessEnv): Promise<string[]> {
-  const faults: string[] = [];
-  if (!isSet(environment, 'CONSOLE_DATABASE_URL')) faults.push('CONSOLE_DATABASE_URL is required');
-  if (environment['NODE_ENV'] === 'production') faults.push(...(await productionFaults(environment)));
-  return faults;
-}
-
-async function productionFaults(environment: NodeJS.ProcessEnv): Promise<string[]> {
-  const faults: string[] = [];
+  const faults = isSet(environment, 'CONSOLE_DATABASE_URL') ? [] : ['CONSOLE_DATABASE_URL is required'];
+  if (environment['NODE_ENV'] !== 'production') return faults;
   const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_URL: url, SIGNING_KEYS_DIR: signingKeysDir = '' } = environment;
   if (!issuer) {
     faults.push(

@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { type Settings } from '#libs/platform/config';
-import { KEEP_ALIVE_MS, trustProxies } from '#libs/platform/http/server';
+import { KEEP_ALIVE_MS, strictExpress, trustProxies } from '#libs/platform/http/server';
 import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import { ProcessLogger } from '#libs/platform/observability';
 import express, { type Express } from 'express';
@@ -19,9 +19,7 @@ export async function createConsole(settings: Settings, log: Logger): Promise<Ne
   if (!settings.production) await makeMissingKeys(settings, secretFiles, [CURSOR_KEYS]);
   assertKeysReadable(settings, secretFiles);
   assertIssuerSecretReadable(settings);
-  const server = express();
-  for (const off of ['x-powered-by', 'etag']) server.disable(off);
-  for (const on of ['strict routing', 'case sensitive routing']) server.enable(on);
+  const server = strictExpress();
   server.set('query parser', 'simple');
   const app = await NestFactory.create<NestExpressApplication>(
     ConsoleAppModule.forRoot(settings),

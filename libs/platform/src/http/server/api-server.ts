@@ -174,8 +174,8 @@ function sendBytes(response: Response, body: string | Uint8Array): Response {
 const isPlain = (body: unknown): body is object =>
   typeof body === 'object' && body !== null && !(body instanceof Error);
 
-/** Router settings must be set before the first registration, and Nest's adapter registers at once. */
-function strictExpress(): Express {
+/** Paths match exactly. Such settings must be set before the first registration, and Nest's adapter registers at once. */
+export function strictExpress(): Express {
   const instance = express();
   instance.disable('x-powered-by');
   instance.disable('etag');

@@ -1,5 +1,5 @@
 export { acceptTarget } from './accept-target';
-export { ApiServerAdapter, KEEP_ALIVE_MS } from './api-server';
+export { ApiServerAdapter, KEEP_ALIVE_MS, strictExpress } from './api-server';
 export { HttpMetrics } from './http-metrics';
 export { ProblemFilter } from './problem.filter';
 export { sourceOf, trustProxies } from './source-address';
