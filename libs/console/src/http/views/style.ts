@@ -28,7 +28,6 @@ header nav { display: flex; flex-wrap: wrap; gap: 0.25rem; margin-right: auto; }
 header nav a { padding: 0.3rem 0.6rem; border-radius: 4px; color: inherit; text-decoration: none; }
 header nav a:hover { text-decoration: underline; }
 header nav a[aria-current] { background: var(--mark); font-weight: 600; }
-header form { margin: 0; }
 header .who { min-width: 0; color: var(--soft); font-size: 0.875rem; }
 main { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
 main.narrow { max-width: 34rem; }
@@ -68,7 +67,6 @@ button, .button {
 button.plain, .button.plain { border-color: var(--line); background: var(--ground); color: var(--text); }
 button.bad { border-color: var(--bad); background: var(--ground); color: var(--bad); }
 .actions { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 1rem 0; }
-.actions form { margin: 0; }
 .filters { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: start; margin: 0 0 1rem; }
 .filters label, .filters legend { color: var(--soft); font-size: 0.8125rem; font-weight: 400; }
 .filters p, .filters .field, .filters fieldset { margin: 0; }

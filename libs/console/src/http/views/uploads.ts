@@ -7,7 +7,7 @@ const box = (name: string, value: string, label: string): string =>
 const COUNTS = `<dl class="counts">
 <% const report = it.upload.report; for (const [label, n] of [['Read', report.read], ['Skipped', report.skipped], ['Created', report.created], ['Updated', report.updated], ['Unchanged', report.unchanged], ['Hidden', report.hidden], ['Failed', report.failed], ['Warned', report.warned], ['Found again', report.rekeyed]]) { %><dt><%= label %></dt><dd><%= n.toLocaleString('en') %></dd><% } %>
 </dl>
-<% if (report.newSource && it.upload.state === 'tried') { %><p class="notice">The source “<%= it.upload.options.source %>” is new in this workspace.</p><% } %>
+<% if (report.newSource && isTried) { %><p class="notice">The source “<%= it.upload.options.source %>” is new in this workspace.</p><% } %>
 <% if (report.hiddenWhy) { %><p class="notice bad">Nothing is hidden. <%= report.hiddenWhy %></p><% } %>`;
 
 const FAULTS = `<% if (it.upload.failedKept > 0) { %><p><a href="/imports/uploads/<%= it.upload.id %>/failed-records">Download failed records</a>
@@ -41,17 +41,15 @@ ${box('createTagKeys', 'platform', 'Create missing tag keys as keys of the platf
 <% } %>
 <% if (it.upload.reason) { %><p class="notice bad"><%= it.upload.reason %></p><% } %>
 <% if (it.upload.state === 'refused') { %><p><a class="button" href="/imports/new">Upload a file</a></p><% } %>
-<% if (it.upload.state === 'tried') { %>
-<p>This is what the import would do. Nothing is written yet.</p>
+<% const isTried = it.upload.state === 'tried'; if (isTried || it.upload.state === 'imported') { %>
+<% if (isTried) { %><p>This is what the import would do. Nothing is written yet.</p><% } %>
 ${COUNTS}
+<% if (isTried) { %>
 <div class="actions">
 <form method="post" action="/imports/uploads/<%= it.upload.id %>/import"><%~ include('@fields', it) %><button>Import now</button></form>
 <form method="post" action="/imports/uploads/<%= it.upload.id %>/discard"><%~ include('@fields', it) %><button class="plain">Discard the file</button></form>
 </div>
-${FAULTS}
 <% } %>
-<% if (it.upload.state === 'imported') { %>
-${COUNTS}
 ${FAULTS}
 <% } %>`,
   uploadGone: `<% layout('@frame') %>
