@@ -1,7 +1,7 @@
 export { AuthOperatorModule, applicationServices, grantCache } from './auth-operator.module';
 export type { Application } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
-export { Applications } from './typeorm/applications';
+export { Applications, type WithSecret } from './typeorm/applications';
 export { ClientKeys, type ListedKey } from './typeorm/client-keys';
 export { readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/client-keys';
 export { type ClientKey } from './domain/client-assertion';

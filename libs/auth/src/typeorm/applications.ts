@@ -49,7 +49,8 @@ interface CreateOptions {
   readonly oldAudience?: boolean;
 }
 
-interface WithSecret {
+/** The secret is known now, and never again. */
+export interface WithSecret {
   readonly application: Application;
   readonly clientSecret: string;
 }

@@ -5,6 +5,7 @@ import {
   Applications,
   ClientKeys,
   Trusts,
+  type WithSecret,
   issuerFault,
   readClientKeys,
   subjectFault,
@@ -44,36 +45,61 @@ export class ApplicationsController {
     private readonly settings: Settings,
   ) {}
 
+  /** `refused` comes from {@link create} alone. */
   @Get()
-  async list(@Me() me: SignedIn, @Res() response: Response): Promise<void> {
-    await this.showList(me, response);
+  async list(@Me() { workspaceId }: SignedIn, @Res() response: Response, refused?: Refused): Promise<void> {
+    const applications = await this.applications.list(workspaceId);
+    const content = { title: 'Applications', applications, scopes: SCOPE_TEXTS, once: randomUUID() };
+    sendPage(response, 'applications', { ...content, ...refused });
   }
 
   @Post()
   async create(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
-    await orShowAgain(
-      body,
-      async () => this.make(me, body, await readFields(NewApplicationDto, body), response),
-      (refused) => this.showList(me, response, refused),
-    );
+    const create = async (): Promise<void> => {
+      const { name, scopes, noSecret } = await readFields(NewApplicationDto, body);
+      const applications = this.applications.asPerson(me);
+      const clientId = applications.newClientId();
+      const claimed = await this.claim(me, body, clientId);
+      if (claimed !== null) {
+        // The list, where the first send makes it still or could not.
+        const isThere = (await applications.find(claimed)) !== null;
+        return response.redirect(303, `/applications${isThere ? `/${claimed}` : ''}`);
+      }
+      const wanted = [me.workspaceId, name, scopes, { clientId }] as const;
+      if (!noSecret) return this.showSecret(response, 'Application created', await applications.create(...wanted));
+      await applications.createWithoutSecret(...wanted);
+      this.lead(response, clientId);
+    };
+    await orShowAgain(body, create, (refused) => this.list(me, response, refused));
   }
 
+  /** `refused` comes from {@link submit} alone. */
   @Get(':client_id')
-  async show(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.showOne(await this.own(me, id), response);
+  async show(@Sent() sent: ToApplication, @Res() response: Response, refused?: Refused): Promise<void> {
+    const application = await this.own(sent.me, sent.client_id);
+    const trusts = await this.trusts.asPerson(sent.me).list(application.clientId);
+    // It is gone meanwhile.
+    if (!trusts) throw new NotFoundException();
+    const limits = RATE_CLASSES.map((rateClass) => {
+      const own = application.limits[rateClass];
+      const inForce = formatRateLimit(own ?? this.settings.rateLimits[rateClass]);
+      return [rateClass, { inForce, isOwn: own !== undefined }] as const;
+    });
+    const typed = { scopes: application.scopes, ...refused?.typed };
+    const choices = { limits: Object.fromEntries(limits), scopes: SCOPE_TEXTS, once: randomUUID() };
+    const content = { title: application.name, application, trusts, ...choices };
+    sendPage(response, 'application', { ...content, ...refused, typed });
   }
 
   @Post(':client_id/rotate-secret')
-  async rotate(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    const application = await this.own(me, id);
-    const rotate = async (): Promise<void> => {
-      const { overlap } = await readFields(RotationDto, body);
-      if ((await this.claim(me, body, id)) !== null) return this.lead(response, id);
+  async rotate(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
+    const { me, client_id: id, body } = sent;
+    await this.submit(sent, response, RotationDto, async ({ overlap }) => {
+      if ((await this.claim(me, body, id)) !== null) return;
       const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap]);
       if (!rotated) throw new NotFoundException();
       this.showSecret(response, 'Secret rotated', rotated);
-    };
-    await orShowAgain(body, rotate, (refused) => this.showOne(application, response, refused));
+    });
   }
 
   @Post(':client_id/end-secret')
@@ -87,10 +113,10 @@ export class ApplicationsController {
   }
 
   @Post(':client_id/keys')
-  async addKeys(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.submit(me, id, { dto: NewKeysDto, body, response }, async ({ jwk }) => {
-      await this.keys.asPerson(me).add(id, await readClientKeys(jwk));
-    });
+  async addKeys(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
+    await this.submit(sent, response, NewKeysDto, async ({ jwk }) =>
+      this.keys.asPerson(sent.me).add(sent.client_id, await readClientKeys(jwk)),
+    );
   }
 
   @Post(':client_id/keys/remove')
@@ -100,11 +126,11 @@ export class ApplicationsController {
 
   /** The trust opens nothing until a background worker fetched the keys of the issuer. */
   @Post(':client_id/trust')
-  async addTrust(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.submit(me, id, { dto: NewTrustDto, body, response }, async ({ issuer, subject }) => {
+  async addTrust(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
+    await this.submit(sent, response, NewTrustDto, async ({ issuer, subject }) => {
       refuseFields({ issuer: issuerFault(issuer, this.settings.baseUrl, false), subject: subjectFault(subject) });
       const trust = { issuer, subject, audience: null, insecure: false, given: false, keys: null };
-      await this.trusts.asPerson(me).add(id, trust);
+      await this.trusts.asPerson(sent.me).add(sent.client_id, trust);
     });
   }
 
@@ -124,37 +150,19 @@ export class ApplicationsController {
   }
 
   @Post(':client_id/scopes')
-  async setScopes(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
+  async setScopes(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
     // A form without a ticked box names no scopes.
-    const sent = { scopes: [], ...body };
-    await this.submit(me, id, { dto: ScopesDto, body: sent, response }, ({ scopes }) =>
-      this.applications.asPerson(me).setScopes(id, scopes),
+    const body = { scopes: [], ...sent.body };
+    await this.submit({ ...sent, body }, response, ScopesDto, ({ scopes }) =>
+      this.applications.asPerson(sent.me).setScopes(sent.client_id, scopes),
     );
   }
 
   @Post(':client_id/limits')
-  async lowerLimits(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.submit(me, id, { dto: LimitsDto, body, response }, async (fields) =>
-      this.applications.asPerson(me).setLimits(id, readLimits(fields), this.settings.rateLimits),
+  async lowerLimits(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
+    await this.submit(sent, response, LimitsDto, async (fields) =>
+      this.applications.asPerson(sent.me).setLimits(sent.client_id, readLimits(fields), this.settings.rateLimits),
     );
-  }
-
-  private async make(me: SignedIn, body: Typed, fields: NewApplicationDto, response: Response): Promise<void> {
-    const applications = this.applications.asPerson(me);
-    const clientId = applications.newClientId();
-    const claimed = await this.claim(me, body, clientId);
-    if (claimed !== null) {
-      // The list, where the first send makes it still or could not.
-      const isThere = (await applications.find(claimed)) !== null;
-      return response.redirect(303, `/applications${isThere ? `/${claimed}` : ''}`);
-    }
-    const wanted = [me.workspaceId, fields.name, fields.scopes, { clientId }] as const;
-    const created = fields.noSecret
-      ? { application: await applications.createWithoutSecret(...wanted), clientSecret: null }
-      : await applications.create(...wanted);
-    const { application, clientSecret } = created;
-    if (clientSecret === null) this.lead(response, clientId);
-    else this.showSecret(response, 'Application created', { application, clientSecret });
   }
 
   /** Changes an application of the workspace, and leads back to its page. What is not there is 404. */
@@ -166,18 +174,19 @@ export class ApplicationsController {
 
   /** Changes an application as a form says. Where fields are at fault, the page shows why. */
   private async submit<Fields extends object>(
-    me: SignedIn,
-    id: string,
-    form: { readonly dto: new () => Fields; readonly body: Typed; readonly response: Response },
+    sent: ToApplication,
+    response: Response,
+    dto: new () => Fields,
     make: (fields: Fields) => Promise<unknown>,
   ): Promise<void> {
-    const { dto, body, response } = form;
-    const application = await this.own(me, id);
+    const { me, client_id: id, body } = sent;
+    await this.own(me, id);
     const change = async (): Promise<void> => {
       await make(await readFields(dto, body));
-      this.lead(response, id);
+      // A new secret has a page of its own.
+      if (!response.headersSent) this.lead(response, id);
     };
-    await orShowAgain(body, change, (refused) => this.showOne(application, response, refused));
+    await orShowAgain(body, change, (refused) => this.show(sent, response, refused));
   }
 
   /** Another workspace's application is as absent as none. */
@@ -197,40 +206,9 @@ export class ApplicationsController {
     response.redirect(303, `/applications/${clientId}`);
   }
 
-  private async showList({ workspaceId }: SignedIn, response: Response, refused?: Refused): Promise<void> {
-    const applications = await this.applications.list(workspaceId);
-    const content = { title: 'Applications', applications, scopes: SCOPE_TEXTS, once: randomUUID(), ...refused };
-    sendPage(response, 'applications', content, refused ? 400 : 200);
-  }
-
-  private async showOne(application: Application, response: Response, refused?: Refused): Promise<void> {
-    const { workspaceId, clientId } = application;
-    const trusts = await this.trusts.asPerson({ workspaceId, personId: '' }).list(clientId);
-    // It is gone meanwhile.
-    if (!trusts) throw new NotFoundException();
-    const limits = RATE_CLASSES.map((rateClass) => ({
-      rateClass,
-      isOwn: application.limits[rateClass] !== undefined,
-      inForce: formatRateLimit(application.limits[rateClass] ?? this.settings.rateLimits[rateClass]),
-    }));
-    const typed = { scopes: application.scopes, ...refused?.typed };
-    const choices = { limits, scopes: SCOPE_TEXTS, once: randomUUID() };
-    const content = { title: application.name, application, trusts, ...choices, ...refused, typed };
-    sendPage(response, 'application', content, refused ? 400 : 200);
-  }
-
   /** The only page that ever shows the secret. */
-  private showSecret(
-    response: Response,
-    title: string,
-    { application, clientSecret }: { application: Application; clientSecret: string },
-  ): void {
-    sendPage(response, 'secret', {
-      title,
-      application,
-      clientSecret,
-      tokenUrl: `${this.settings.baseUrl}/oauth/token`,
-    });
+  private showSecret(response: Response, title: string, made: WithSecret): void {
+    sendPage(response, 'secret', { title, ...made, tokenUrl: `${this.settings.baseUrl}/oauth/token` });
   }
 }
 

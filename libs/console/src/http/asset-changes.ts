@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AssetsService, type FoundEmployee, MOST_SEARCHED, type SentPatch } from '#libs/inventory';
+import { AssetsService, MOST_SEARCHED, type SentPatch } from '#libs/inventory';
 import { type AssetId, ValidationFailed, assetId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { SignedIn } from '../domain/signed-in';
@@ -12,20 +12,10 @@ export type AssetField = (typeof FIELDS)[number];
 /** Employees of whom the person has to choose one. */
 const SHOWN = 20;
 
-/** A part of a name, or a name that several have. */
+/** A part of a name, or a name that several have. The content is that of the page that shows them. */
 export class OwnerToChoose extends Error {
-  readonly matches: readonly FoundEmployee[];
-  readonly more: boolean;
-
-  constructor(
-    readonly text: string,
-    found: readonly FoundEmployee[],
-    /** True when there are employees who were not looked at. */
-    readonly partly: boolean,
-  ) {
+  constructor(readonly content: object) {
     super('Choose one of the employees.');
-    this.matches = found.slice(0, SHOWN).sort((one, other) => one.name.localeCompare(other.name, 'en'));
-    this.more = found.length > SHOWN;
   }
 }
 
@@ -82,7 +72,10 @@ export class AssetChanges {
       if (found && !other) return assetId(found.id);
     }
     const { found, partly } = await this.assets.employeesWith(scope, text, SHOWN + 1);
-    if (found.length > 0) throw new OwnerToChoose(text, found, partly);
+    if (found.length > 0) {
+      const matches = found.slice(0, SHOWN).sort((one, other) => one.name.localeCompare(other.name, 'en'));
+      throw new OwnerToChoose({ text, matches, more: found.length > SHOWN, partly });
+    }
     const which = partly ? `None of ${MOST_SEARCHED.toLocaleString('en')} employees` : 'No employee';
     const detail = `${which} has this in the name or e-mail address.`;
     throw new ValidationFailed([{ parameter: 'owner', code: 'unknown', detail }]);

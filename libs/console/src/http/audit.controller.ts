@@ -6,8 +6,8 @@ import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Access, Me } from './access.decorator';
 import { Downloads } from './downloads';
-import { downloadAddress, listQuery, nextPage, sendList } from './list-query';
-import { Names, actorText } from './names';
+import { listQuery, sendList } from './list-query';
+import { type NameOf, Names, actorText } from './names';
 
 const RESOURCE = 'audit-events';
 const PAGE_SIZE = 100;
@@ -31,10 +31,8 @@ export class AuditController {
 
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    await sendList(request, response, 'audit', { title: 'Audit', actions: ACTIONS }, async () => {
-      const query = await listQuery(AuditEventQueryDto, request, cursorAlone);
-      return this.read(workspaceId, query, request, response);
-    });
+    const content = { title: 'Audit', actions: ACTIONS };
+    await sendList(request, response, 'audit', content, () => this.read(workspaceId, request, response));
   }
 
   @Get('download')
@@ -53,7 +51,8 @@ export class AuditController {
     });
   }
 
-  private async read(workspaceId: WorkspaceId, query: AuditEventQueryDto, request: Request, response: Response) {
+  private async read(workspaceId: WorkspaceId, request: Request, response: Response) {
+    const query = await listQuery(AuditEventQueryDto, request, cursorAlone);
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const now = this.clock.now();
     const end = Math.min(filters.until?.getTime() ?? now, now);
@@ -69,16 +68,16 @@ export class AuditController {
       }),
       this.checkpoints.newest(workspaceId),
     ]);
-    const envelope = this.paging.envelope(response, workspaceId, RESOURCE, page, texts);
+    const { resumeCursor } = this.paging.envelope(response, workspaceId, RESOURCE, page, texts);
     const assets = page.changes.flatMap(({ target, changes }) => [
       target.type === 'ASSET' ? target.id : null,
       ...changes.filter(isOfOwner).flatMap((change) => [change.old, change.new]),
     ]);
     const nameOf = await this.names.of(workspaceId, assets);
     return {
+      // The day stays as it was typed.
+      ...{ filters: texts, cursor: page.hasMore ? resumeCursor : null, typed: request.query },
       ...{ checkpoint, waiting: page.oldestWaiting, since: from.kind === 'since' ? from.since : null },
-      download: downloadAddress(request, texts),
-      next: nextPage(request, page.hasMore ? envelope.resumeCursor : null),
       // The newest first: whoever looks wants to know what happened lately.
       events: [...page.changes].reverse().map(({ actor: { type, clientId, name = null, personId }, ...event }) => ({
         ...event,
@@ -102,5 +101,5 @@ function cursorAlone(sent: Record<string, unknown>): Record<string, unknown> {
 
 const isOfOwner = ({ field }: { readonly field: string }): boolean => field === 'ownerId';
 
-const valueText = (value: unknown, nameOf: ReadonlyMap<unknown, string>): string =>
+const valueText = (value: unknown, nameOf: NameOf): string =>
   value === null ? 'none' : (nameOf.get(value) ?? (typeof value === 'string' ? value : JSON.stringify(value)));

@@ -4,23 +4,23 @@ import { newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
 import type { Request, Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
+import { CHECK_LABELS } from '../domain/check-labels';
 import { csvLine } from '../domain/csv';
 import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { Downloads } from './downloads';
 import { idOf } from './path-id';
-import { downloadAddress, listQuery, nextPage, sendList } from './list-query';
+import { listQuery, sendList } from './list-query';
 import { sendPage } from './page';
 
 const RESOURCE = 'computers';
-const PAGE_SIZE = 50;
+const PAGING = { defaultSize: 50 };
 /** Columns of the file. The checks follow. */
 const COLUMNS = [
   ...['id', 'name', 'owner', 'ownerEmail', 'serialNumber', 'operatingSystem', 'osVersion', 'isMonitored'],
   ...['lastCheckedAt', 'source'],
 ] as const;
-
-/** The checks as people call them, in the order of {@link CHECKS}. */
-export const CHECK_LABELS = ['Antivirus', 'Disk encryption', 'Password manager', 'Screen lock'] as const;
+/** The members of a computer with the results of its checks, in the order of {@link CHECKS}. */
+const FLAGS = ['antivirusInstalled', 'diskEncryptionEnabled', 'passwordManagerInstalled', 'screenLockEnabled'] as const;
 
 @Controller('computers')
 @Access('viewer')
@@ -36,15 +36,11 @@ export class ComputersController {
     const checks = CHECKS.map((key, place) => ({ key, label: CHECK_LABELS[place] }));
     await sendList(request, response, 'computers', { title: 'Computers', checks }, async () => {
       const query = await listQuery(ComputerQueryDto, request);
-      const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, {
-        defaultSize: PAGE_SIZE,
-      });
+      const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, PAGING);
       const found = await this.computers.list(newestOf(workspaceId), filters, page, 'owner');
       const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
-      return {
-        ...{ totalCount, typed: texts, next: nextPage(request, endCursor), download: downloadAddress(request, texts) },
-        computers: found.items.map((computer) => ({ ...computer, checks: checksOf(computer) })),
-      };
+      const computers = found.items.map((computer) => ({ ...computer, checks: checksOf(computer) }));
+      return { computers, totalCount, filters: texts, cursor: endCursor };
     });
   }
 
@@ -71,15 +67,8 @@ export class ComputersController {
   }
 }
 
-function checksOf({ compliance }: Computer) {
-  const results = [
-    compliance.antivirusInstalled,
-    compliance.diskEncryptionEnabled,
-    compliance.passwordManagerInstalled,
-    compliance.screenLockEnabled,
-  ];
-  return CHECK_LABELS.map((label, place) => {
-    const passes = results[place] ?? null;
-    return { label, state: passes === null ? 'unknown' : passes ? 'passing' : 'failing' };
+const checksOf = ({ compliance }: Computer) =>
+  FLAGS.map((flag, place) => {
+    const passes = compliance[flag];
+    return { label: CHECK_LABELS[place], state: passes === null ? 'unknown' : passes ? 'passing' : 'failing' };
   });
-}

@@ -16,17 +16,13 @@ export class ConsoleFilter implements ExceptionFilter {
     if (error instanceof LeadsTo) return response.redirect(303, error.address);
     // Nobody waits any more, as when an upload is broken off.
     if (response.destroyed) return;
-    if (error instanceof UploadGone) return sendPage(response, 'uploadGone', { title: 'Upload the file again' }, 404);
+    const gone = { title: 'Upload the file again', status: 404 };
+    if (error instanceof UploadGone) return sendPage(response, 'uploadGone', gone);
     const { status, detail } = refusalOf(error);
     if (status >= 500) this.logger.error({ message: 'request failed', requestId, error });
     if (response.headersSent) return void response.destroy();
-    sendPage(response, 'refusal', { title: STATUS_CODES[status] ?? 'Error', detail, requestId }, status);
+    sendPage(response, 'refusal', { title: STATUS_CODES[status] ?? 'Error', status, detail, requestId });
   }
-}
-
-interface Refusal {
-  readonly status: number;
-  readonly detail: string;
 }
 
 /** Replaces messages of libraries, and says the same of everything that is not there. */
@@ -37,7 +33,7 @@ const TOLD: Readonly<Record<number, string>> = {
 const DATABASE_AWAY = 'The database does not respond. Try again in a minute.';
 const OURS = 'Something went wrong on our side. Try again.';
 
-function refusalOf(thrown: unknown): Refusal {
+function refusalOf(thrown: unknown) {
   if (thrown instanceof HttpException) return told(thrown.getStatus(), thrown.message);
   // Errors of Express' readers of bodies.
   const { status: wanted, expose, message } = thrown as { status?: unknown; expose?: unknown; message: string };
@@ -48,4 +44,4 @@ function refusalOf(thrown: unknown): Refusal {
   return { status, detail: status === 503 ? DATABASE_AWAY : OURS };
 }
 
-const told = (status: number, detail: string): Refusal => ({ status, detail: TOLD[status] ?? detail });
+const told = (status: number, detail: string) => ({ status, detail: TOLD[status] ?? detail });

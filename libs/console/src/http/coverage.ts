@@ -2,17 +2,9 @@ import { CHECKS, toComputerDayDto } from '#libs/computers';
 import { ASSET_CATEGORIES, toAssetDayDto } from '#libs/inventory';
 import { type ChartPoint, lineChart } from '#libs/platform/charts';
 import type { CountedDay } from '#libs/platform/changes';
-import { CHECK_LABELS } from './computers.controller';
+import { CHECK_LABELS } from '../domain/check-labels';
 
 const FRAME = { width: 300, height: 130, most: 100, unit: '%' };
-
-/** Shares by day: a picture of each, and all of them as a table. */
-interface Trend {
-  readonly charts: readonly string[];
-  readonly labels: readonly string[];
-  /** The newest day first. Null where there was nothing. */
-  readonly rows: readonly { readonly day: string; readonly shares: readonly { readonly percent: number | null }[] }[];
-}
 
 const NOTHING = { withOwner: 0, total: 0 };
 
@@ -37,11 +29,8 @@ export function checksOf(day: CountedDay) {
   });
 }
 
-export function trendOf(
-  what: string,
-  days: readonly CountedDay[],
-  sharesOf: (day: CountedDay) => readonly { readonly label: string; readonly percent: number | null }[],
-): Trend {
+/** Shares by day, null where there was nothing: a picture of each, and all of them as a table, the newest day first. */
+export function trendOf(what: string, days: readonly CountedDay[], sharesOf: typeof ownedOf | typeof checksOf) {
   const rows = days.map((counted) => ({ day: counted.date, shares: sharesOf(counted) }));
   const labels = rows[0]?.shares.map(({ label }) => label) ?? [];
   const charts = labels.flatMap((label, place) => {

@@ -47,9 +47,11 @@ export class ImportsController {
     sendPage(response, 'imports', { title: 'Imports', runs, hasMore, upload: this.uploads.of(workspaceId) });
   }
 
+  /** `refused` comes from {@link upload} alone. */
   @Get('new')
-  open(@Res() response: Response): void {
-    this.showForm(response);
+  open(@Res() response: Response, refused?: Refused): void {
+    const content = { title: 'Import a file', maps: this.maps, formats: FORMATS, typed: { missing: 'keep' } };
+    sendPage(response, 'uploadForm', { ...content, ...refused });
   }
 
   @Post()
@@ -59,12 +61,11 @@ export class ImportsController {
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    const showAgain = ({ errors, typed }: Refused): void =>
-      this.showForm(response, { errors: { ...(!file && { file: 'Choose a file.' }), ...errors }, typed });
+    const missing: Refused['errors'] = file ? {} : { file: 'Choose a file.' };
     const begin = async (): Promise<void> => {
       try {
         const options = await this.read(body);
-        if (!file) return showAgain({ errors: {}, typed: body });
+        if (!file) return refuseFields(missing);
         const { id } = this.uploads.begin(me, file, options);
         response.redirect(303, `/imports/uploads/${id}`);
       } catch (error) {
@@ -72,7 +73,9 @@ export class ImportsController {
         throw error;
       }
     };
-    await orShowAgain(body, begin, showAgain);
+    await orShowAgain(body, begin, (refused) =>
+      this.open(response, { ...refused, errors: { ...missing, ...refused.errors } }),
+    );
   }
 
   @Get('uploads/:id')
@@ -123,7 +126,7 @@ export class ImportsController {
 
   private async read(body: Typed): Promise<UploadOptions> {
     const fields = await readFields(UploadDto, body);
-    const { map, format, missing, hideAtMost, strict = false, rekeyBy = null, createTagKeys = null, source } = fields;
+    const { source, map, format, missing, hideAtMost, createTagKeys = null } = fields;
     const limit = hideAtMost === undefined ? null : parseHideLimit(hideAtMost);
     const isListed = map === undefined || this.maps.some(({ name }) => name === map);
     refuseFields({
@@ -134,13 +137,7 @@ export class ImportsController {
         hideAtMost !== undefined &&
         (limit === null ? HIDE_LIMIT_RULE : missing === 'keep' && 'It needs "hide" as the answer above.'),
     });
-    const options = { source, missing, strict, rekeyBy, createTagKeys, format: format ?? null, hideAtMost: limit };
-    return { ...options, map: map === undefined ? null : this.library.load(map) };
-  }
-
-  private showForm(response: Response, refused?: Refused): void {
-    const content = { title: 'Import a file', maps: this.maps, formats: FORMATS, typed: { missing: 'keep' } };
-    sendPage(response, 'uploadForm', { ...content, ...refused }, refused ? 400 : 200);
+    return { ...fields, createTagKeys, hideAtMost: limit, map: map === undefined ? null : this.library.load(map) };
   }
 }
 

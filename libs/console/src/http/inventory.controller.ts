@@ -17,8 +17,8 @@ import { Access, Me, Sent, type SentTo } from './access.decorator';
 import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
 import { AssetChanges, type AssetField, FIELDS, OwnerToChoose } from './asset-changes';
 import { Downloads } from './downloads';
-import { downloadAddress, listQuery, nextPage, queryText, sendList } from './list-query';
-import { Names, actorText } from './names';
+import { listQuery, queryText, sendList } from './list-query';
+import { type NameOf, Names, actorText } from './names';
 import { Notices } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
@@ -27,6 +27,7 @@ import { type Refused, orShowAgain, readFields, refuseFields } from './read-fiel
 const RESOURCE = 'assets';
 /** As many as can be ticked at once. */
 const PAGE_SIZE = 100;
+const PAGING = { defaultSize: PAGE_SIZE };
 const HISTORY = { size: 100, after: null, mostBytes: MAX_PAGE_BYTES };
 const COLUMNS = [
   ...['id', 'name', 'type', 'classification', 'description', 'owner', 'ownerEmail', 'ownerSource', 'tags', 'source'],
@@ -48,9 +49,24 @@ export class InventoryController {
     private readonly notices: Notices,
   ) {}
 
+  /** Shows the list as the query filters it. `refused` comes from {@link writeMany} alone. */
   @Get()
-  async list(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.showList(me, request, response);
+  async list(@Me() me: SignedIn, @Res() response: Response, refused?: Refused): Promise<void> {
+    const { workspaceId } = me;
+    const { req: request } = response;
+    const content = {
+      ...{ title: 'Inventory', categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
+      ...{ query: queryText(request), notice: this.notices.take(me, request, response) },
+      ...{ status: refused?.status, ticked: refused ?? { errors: {}, typed: {} } },
+    };
+    const read = async () => {
+      const query = await listQuery(AssetQueryDto, request, typeAlone);
+      const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, PAGING);
+      const found = await this.assets.list(newestOf(workspaceId), filters, page, 'owner');
+      const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
+      return { assets: found.items, totalCount, filters: texts, cursor: endCursor };
+    };
+    await sendList(request, response, 'inventory', content, read);
   }
 
   @Get('download')
@@ -75,7 +91,6 @@ export class InventoryController {
     const { req: request } = response;
     const wanted = ['owner', 'classification'].find((one) => one === field) as AssetField | undefined;
     if (!wanted) throw new NotFoundException();
-    const back = queryText(request);
     const ticked = [body['ids'] ?? []].flat() as AssetId[];
     const change = async (): Promise<void> => {
       refuseFields({ ids: (ticked.length === 0 || ticked.length > PAGE_SIZE) && 'Tick 1 to 100 assets first.' });
@@ -86,25 +101,41 @@ export class InventoryController {
       const rest = updated < fields.ids.length ? ' The rest is not there any more.' : '';
       const have = `${updated} of ${fields.ids.length} ticked assets have the new ${wanted} now.`;
       this.notices.leave(me, response, have + rest);
-      response.redirect(303, `/inventory${back}`);
+      response.redirect(303, `/inventory${queryText(request)}`);
     };
     try {
-      await orShowAgain(body, change, (refused) => this.showList(me, request, response, refused));
+      await orShowAgain(body, change, (refused) => this.list(me, response, refused));
     } catch (error) {
       if (!(error instanceof OwnerToChoose)) throw error;
-      const form = { action: `/inventory/ticked/owner${back}`, ids: ticked };
-      sendChoice(response, error, `${ticked.length} ticked assets`, form);
+      sendChoice(response, error, `${ticked.length} ticked assets`, ticked);
     }
   }
 
+  /** `refused` comes from {@link write} alone. */
   @Get(':id')
-  async show(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
-    await this.showOne(me, idOf(id), response);
+  async show(@Sent() sent: SentTo<'id'>, @Res() response: Response, refused?: Refused): Promise<void> {
+    const [id, scope] = [idOf(sent.id), newestOf(sent.me.workspaceId)];
+    const [asset, history] = await Promise.all([
+      this.assets.get(scope, id, { expand: 'owner' }),
+      this.assets.history(scope, id, HISTORY),
+    ]);
+    const owners = history.items.flatMap(({ item, before }) => [item?.ownerId, before?.ownerId]);
+    const nameOf = await this.names.of(sent.me.workspaceId, owners);
+    const { description, classification, owner } = asset;
+    const tags = asset.tags.flatMap(({ key, readOnly }) => (readOnly ? [] : key)).join('\n');
+    const typed = { description, classification, tags, owner: owner?.email ?? owner?.name, ...refused?.typed };
+    const content = {
+      ...{ title: asset.name, asset, states: history.totalCount, classifications: CLASSIFICATIONS },
+      category: ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type)),
+      history: history.items.map((entry) => toldOf(entry, nameOf)),
+    };
+    sendPage(response, 'asset', { ...content, ...refused, typed });
   }
 
   @Post(':id/:field')
   @Access('admin')
-  async write(@Sent() { me, id, field, body }: SentTo<'id' | 'field'>, @Res() response: Response): Promise<void> {
+  async write(@Sent() sent: SentTo<'id' | 'field'>, @Res() response: Response): Promise<void> {
+    const { me, id, field, body } = sent;
     const wanted = FIELDS.find((one) => one === field);
     if (!wanted) throw new NotFoundException();
     const change = async (): Promise<void> => {
@@ -117,57 +148,12 @@ export class InventoryController {
       response.redirect(303, `/inventory/${id}`);
     };
     try {
-      await orShowAgain(body, change, (refused) => this.showOne(me, idOf(id), response, refused));
+      await orShowAgain(body, change, (refused) => this.show(sent, response, refused));
     } catch (error) {
       if (!(error instanceof OwnerToChoose)) throw error;
       const { name } = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});
-      sendChoice(response, error, name, { action: `/inventory/${idOf(id)}/owner`, ids: [] });
+      sendChoice(response, error, name, []);
     }
-  }
-
-  /** Shows the list as the query filters it, after a refused form with the reasons and what was typed. */
-  private async showList(me: SignedIn, request: Request, response: Response, refused?: Refused): Promise<void> {
-    const { workspaceId } = me;
-    const content = {
-      ...{ title: 'Inventory', categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
-      ...{
-        ticked: refused ?? { errors: {}, typed: {} },
-        query: queryText(request),
-        notice: this.notices.take(me, request, response),
-      },
-    };
-    const read = async () => {
-      const query = await listQuery(AssetQueryDto, request, typeAlone);
-      const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, {
-        defaultSize: PAGE_SIZE,
-      });
-      const found = await this.assets.list(newestOf(workspaceId), filters, page, 'owner');
-      const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
-      return {
-        ...{ assets: found.items, totalCount, typed: texts },
-        ...{ next: nextPage(request, endCursor), download: downloadAddress(request, texts) },
-      };
-    };
-    await sendList(request, response, 'inventory', content, read, refused ? 400 : 200);
-  }
-
-  private async showOne({ workspaceId }: SignedIn, id: AssetId, response: Response, refused?: Refused): Promise<void> {
-    const scope = newestOf(workspaceId);
-    const [asset, history] = await Promise.all([
-      this.assets.get(scope, id, { expand: 'owner' }),
-      this.assets.history(scope, id, HISTORY),
-    ]);
-    const owners = history.items.flatMap(({ item, before }) => [item?.ownerId, before?.ownerId]);
-    const nameOf = await this.names.of(workspaceId, owners);
-    const { description, classification, owner } = asset;
-    const tags = asset.tags.flatMap(({ key, readOnly }) => (readOnly ? [] : key)).join('\n');
-    const typed = { description, classification, tags, owner: owner?.email ?? owner?.name, ...refused?.typed };
-    const content = {
-      ...{ title: asset.name, asset, states: history.totalCount, classifications: CLASSIFICATIONS },
-      category: ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type)),
-      history: history.items.map((entry) => toldOf(entry, nameOf)),
-    };
-    sendPage(response, 'asset', { ...content, ...refused, typed }, refused ? 400 : 200);
   }
 }
 
@@ -178,7 +164,7 @@ function typeAlone(sent: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** Describes a change by the state before it and the state after it. */
-function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, nameOf: ReadonlyMap<unknown, string>) {
+function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, nameOf: NameOf) {
   const changes = TOLD.flatMap((field) => {
     const [old, fresh] = [textOf(before?.[field]), textOf(item?.[field])];
     if (!item || !before || old === fresh) return [];
@@ -189,7 +175,7 @@ function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, n
   return { validFrom, what, changes, by: byText({ origin, who }, nameOf) };
 }
 
-function byText({ origin, who }: Pick<HistoryEntry<Asset>, 'origin' | 'who'>, nameOf: ReadonlyMap<unknown, string>) {
+function byText({ origin, who }: Pick<HistoryEntry<Asset>, 'origin' | 'who'>, nameOf: NameOf) {
   // The release before records each of its changes as an operator's without a name.
   if (origin === null || (origin.type === 'OPERATOR' && who === null)) return 'unknown';
   return actorText(origin.type, origin.type === 'API' ? origin.clientId : null, who, nameOf);
@@ -199,11 +185,7 @@ const textOf = (value: Asset[(typeof TOLD)[number]] | undefined): string =>
   typeof value === 'string' ? value : (value ?? []).map(({ key }) => key).join(', ');
 
 /** Shows the employees of whom one becomes the owner. The form brings back what it came with. */
-function sendChoice(
-  response: Response,
-  { text, matches, more, partly }: OwnerToChoose,
-  what: string,
-  form: { readonly action: string; readonly ids: readonly AssetId[] },
-): void {
-  sendPage(response, 'chooseOwner', { title: `Owner of ${what}`, text, matches, more, partly, form });
+function sendChoice(response: Response, { content }: OwnerToChoose, what: string, ids: readonly AssetId[]): void {
+  const form = { action: response.req.originalUrl, ids };
+  sendPage(response, 'chooseOwner', { title: `Owner of ${what}`, ...content, form });
 }

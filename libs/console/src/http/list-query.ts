@@ -33,35 +33,36 @@ export async function listQuery<Query extends object>(
 }
 
 /**
- * Shows the list that `read` finds. A fault of the query stands beside its field, or above the list without one, and what
- * was typed stays.
+ * Shows the list that `read` finds: the members of the page, the filters that apply (those sent, or the cursor's), and the
+ * cursor of the next page. A fault of the query stands beside its field, or above the list without one, and what was typed
+ * stays.
  */
 export async function sendList(
   request: Request,
   response: Response,
   view: 'inventory' | 'computers' | 'audit',
   content: PageContent,
-  read: () => Promise<object>,
-  status = 200,
+  read: () => Promise<{ readonly filters: Readonly<Record<string, string>>; readonly cursor: string | null }>,
 ): Promise<void> {
   const show = async (): Promise<void> => {
-    const found = await read();
+    const { filters, cursor, ...found } = await read();
+    const addresses = { next: nextPage(request, cursor), download: downloadAddress(request, filters) };
     // The header names the API's next page.
     response.removeHeader('Link');
-    sendPage(response, view, { typed: request.query, ...content, ...found }, status);
+    sendPage(response, view, { typed: filters, ...content, ...addresses, ...found });
   };
-  await orShowAgain(request.query, show, (refused) => sendPage(response, view, { ...content, ...refused }, 400));
+  await orShowAgain(request.query, show, (refused) => sendPage(response, view, { ...content, ...refused }));
 }
 
 /** The address of the next page. Null on the last one. */
-export function nextPage(request: Request, cursor: string | null): string | null {
+function nextPage(request: Request, cursor: string | null): string | null {
   if (cursor === null) return null;
   const next = { ...(request.query as Record<string, string>), pageCursor: cursor };
   return listOf(request) + textOf(Object.entries(next));
 }
 
-/** The address of the list as a file, from the first day on, by the filters that apply: those sent, or the cursor's. */
-export function downloadAddress(request: Request, filters: Readonly<Record<string, string>>): string {
+/** The address of the list as a file, from the first day on. */
+function downloadAddress(request: Request, filters: Readonly<Record<string, string>>): string {
   const { since } = request.query as Record<string, string>;
   return `${listOf(request)}/download${textOf(Object.entries({ ...(since && { since }), ...filters }))}`;
 }

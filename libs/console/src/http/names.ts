@@ -5,6 +5,9 @@ import { type WorkspaceId, assetId, isUuid, newestOf, personIdIn } from '#libs/k
 import { shownName } from '../domain/person';
 import { People } from '../typeorm/people';
 
+/** Names by id. */
+export type NameOf = ReadonlyMap<unknown, string>;
+
 /** Gives the names of people, applications and assets, where audit and history have ids. */
 @Injectable()
 export class Names {
@@ -15,7 +18,7 @@ export class Names {
   ) {}
 
   /** The names of all people and applications, and of these assets as far as they are visible. */
-  async of(workspaceId: WorkspaceId, assets: readonly unknown[] = []): Promise<ReadonlyMap<unknown, string>> {
+  async of(workspaceId: WorkspaceId, assets: readonly unknown[] = []): Promise<NameOf> {
     const ids = [...new Set(assets)].filter((id): id is string => typeof id === 'string' && isUuid(id)).map(assetId);
     const [people, applications, found] = await Promise.all([
       this.people.list(workspaceId),
@@ -31,18 +34,13 @@ export class Names {
 }
 
 /** The operator, or the person as pages name one. Null where neither is known. */
-export function authorText(who: string | null, nameOf: ReadonlyMap<unknown, string>): string | null {
+export function authorText(who: string | null, nameOf: NameOf): string | null {
   const personId = personIdIn(who);
   return personId === null ? who : (nameOf.get(personId) ?? 'a former person');
 }
 
 /** Names an author, as audit and history record it. */
-export function actorText(
-  type: string,
-  clientId: string | null,
-  who: string | null,
-  nameOf: ReadonlyMap<unknown, string>,
-): string {
+export function actorText(type: string, clientId: string | null, who: string | null, nameOf: NameOf): string {
   if (clientId !== null) return `application ${nameOf.get(clientId) ?? clientId}`;
   const author = authorText(who, nameOf);
   if (type === 'PERSON' && author) return author;

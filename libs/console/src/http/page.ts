@@ -15,6 +15,8 @@ for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, t
 export interface PageContent {
   /** Title of the page, and its heading. */
   readonly title: string;
+  /** By default 200. */
+  readonly status?: number;
   readonly [member: string]: unknown;
 }
 
@@ -40,7 +42,7 @@ export class LeadsTo extends Error {
 }
 
 /** Renders a page. Templates escape every value, and the policy of the response lets no foreign script run. */
-export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent, status = 200): void {
+export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent): void {
   const { signedIn, path } = response.req as Request;
   const frame = signedIn && {
     menu: MENU.filter(({ needs }) => mayAct(signedIn.role, needs)).map((entry) => ({
@@ -51,5 +53,8 @@ export function sendPage(response: Response, view: keyof typeof VIEWS, content: 
     fields: formFields(signedIn),
   };
   const html = eta.render(`@${view}`, { errors: {}, typed: {}, time, ...content, frame });
-  response.status(status).type('html').send(html);
+  response
+    .status(content.status ?? 200)
+    .type('html')
+    .send(html);
 }

@@ -19,9 +19,12 @@ export class PeopleController {
     private readonly settings: Settings,
   ) {}
 
+  /** `refused` comes from the methods below alone. */
   @Get()
-  async list(@Me() me: SignedIn, @Res() response: Response): Promise<void> {
-    await this.show(me, response);
+  async list(@Me() me: SignedIn, @Res() response: Response, refused?: Refused): Promise<void> {
+    const people = (await this.people.list(me.workspaceId)).filter(({ state }) => ['open', 'closed'].includes(state));
+    const hasIssuer = this.settings.console.oidc !== null;
+    sendPage(response, 'people', { title: 'People', people, hasIssuer, ...refused });
   }
 
   @Post()
@@ -38,7 +41,7 @@ export class PeopleController {
       await this.people.asPerson(me.personId).add(me.workspaceId, { email, name, role, ...account });
       response.redirect(303, '/people');
     };
-    await orShowAgain(body, add, (refused) => this.show(me, response, refused));
+    await orShowAgain(body, add, (refused) => this.list(me, response, refused));
   }
 
   @Post(':id/role')
@@ -58,14 +61,8 @@ export class PeopleController {
     } catch (error) {
       if (error instanceof NoSuchPerson) throw new NotFoundException();
       if (!(error instanceof LastAdministrator)) throw error;
-      return this.show(me, response, { errors: { people: error.message }, typed: {} }, 409);
+      return this.list(me, response, { status: 409, errors: { people: error.message }, typed: {} });
     }
     response.redirect(303, '/people');
-  }
-
-  private async show(me: SignedIn, response: Response, refused?: Refused, status = refused ? 400 : 200): Promise<void> {
-    const people = (await this.people.list(me.workspaceId)).filter(({ state }) => ['open', 'closed'].includes(state));
-    const hasIssuer = this.settings.console.oidc !== null;
-    sendPage(response, 'people', { title: 'People', people, hasIssuer, ...refused }, status);
   }
 }

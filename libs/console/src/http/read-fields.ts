@@ -1,23 +1,26 @@
 import { DomainError, InputFaults } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 
-/** Faults for people, by the field's name. */
-type FieldErrors = Readonly<Record<string, string>>;
-
 /** The sent form, by the field's name. */
 export type Typed = Readonly<Record<string, unknown>>;
 
-/** Errors beside the fields of a form, and what was typed. */
+/** Members of a page that shows a form again: errors beside its fields, and what was typed. */
 export interface Refused {
-  readonly errors: FieldErrors;
+  readonly status: number;
+  /** By the field's name. */
+  readonly errors: Readonly<Record<string, string>>;
   readonly typed: Typed;
 }
 
 const pipe = new InputPipe();
 
 /** Reads a form. @throws `validation_failed` */
-export async function readFields<Fields extends object>(dto: new () => Fields, body: unknown): Promise<Fields> {
-  return (await pipe.transform(asTexts(body), { type: 'body', metatype: dto })) as Fields;
+export async function readFields<Fields extends object>(dto: new () => Fields, body: Typed): Promise<Fields> {
+  // A browser sends a box for each choice, a query separates them by commas. An empty field is one that was left out.
+  const texts = Object.entries(body as Record<string, string | string[]>)
+    .map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value.trim()] as const)
+    .filter(([, value]) => value !== '');
+  return (await pipe.transform(Object.fromEntries(texts), { type: 'body', metatype: dto })) as Fields;
 }
 
 /** Refuses the fields that have a reason. @throws `validation_failed` */
@@ -41,20 +44,11 @@ export async function orShowAgain(
     const isOfFields =
       error instanceof DomainError && error.faults.length > 0 && error.code !== 'resource_not_writable';
     if (!isOfFields) throw error;
-    await showAgain({ errors: errorsOf(error), typed });
+    await showAgain({ status: 400, errors: errorsOf(error), typed });
   }
 }
 
-/** A browser sends a box for each choice, a query separates them by commas; an empty field is one that was left out. */
-const asTexts = (body: unknown): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries((body ?? {}) as Record<string, string | string[]>)
-      .map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value.trim()] as const)
-      .filter(([, value]) => value !== ''),
-  );
-
-/** The errors by field. */
-const errorsOf = ({ faults }: DomainError): FieldErrors =>
+const errorsOf = ({ faults }: DomainError): Refused['errors'] =>
   Object.fromEntries(
     faults.map(({ parameter, pointer, detail }) => [
       parameter ?? pointer?.split('/').find((step) => step !== '') ?? '',

@@ -12,17 +12,14 @@ const BUCKET = 'failure';
 @Injectable()
 export class SignInLimit {
   private readonly logger = new Logger('SignIn');
-  private readonly outcomes = new Tally<'signed_in' | 'refused' | 'limited'>(['signed_in', 'refused', 'limited']);
+  private readonly outcomes = new Tally(['signed_in', 'refused', 'limited']);
 
   constructor(
     private readonly buckets: TokenBuckets,
     metrics: Metrics,
   ) {
-    metrics.tally(
-      { name: 'compliance_console_sign_ins_total', help: 'Sign-ins, by outcome.' },
-      'outcome',
-      this.outcomes,
-    );
+    const metric = { name: 'compliance_console_sign_ins_total', help: 'Sign-ins, by outcome.' };
+    metrics.tally(metric, 'outcome', this.outcomes);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { attributes, field, input, table, buttons } from './field';
+import { buttons, input, select, table, textarea } from './field';
 
 const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' }) %>>
 <legend>Scopes <span class="hint">What the program may do. Give as few as it needs.</span></legend>
@@ -8,7 +8,35 @@ const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' })
 <%~ include('@error', { ...it, name: 'scopes' }) %>
 </fieldset>`;
 
-const OVERLAPS = `<select ${attributes('overlap')}><option value="24h">for 24 hours</option><option value="7d">for 7 days</option><option value="none">not at all: the program stops until it has the new one</option></select>`;
+const ONCE = `<input type="hidden" name="once" value="<%= it.once %>">`;
+
+const OVERLAPS = `[['24h', 'for 24 hours'], ['7d', 'for 7 days'], ['none', 'not at all: the program stops until it has the new one']]`;
+
+const KEYS = textarea(
+  'jwk',
+  'Public key',
+  'A JWK or a set of them (RSA, EC or Ed25519). The private key stays with the program.',
+  'rows="4" required',
+);
+
+const ROTATION = `${ONCE}
+${select('overlap', 'Old secret', 'How long it is still accepted beside the new one.', OVERLAPS)}`;
+
+const TRUST = `${input('issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.', 'required')}
+${input('subject', 'Subject', 'Exactly, or a prefix that ends in :* or /*, such as repo:acme/deploy:*.', 'required')}`;
+
+const limit = (name: string, label: string): string => {
+  const inForce = `<%= it.limits.${name}.inForce %>`;
+  const whose = `<%= it.limits.${name}.isOwn ? 'own limit' : 'general limit' %>`;
+  return input(name, label, `In force: ${inForce}, ${whose}`, `placeholder="${inForce}"`);
+};
+
+/** A form of the application's page. */
+const form = (action: string, fields: string, label: string): string =>
+  `<form method="post" action="/applications/<%= it.application.clientId %>/${action}" class="fields"><%~ include('@fields', it) %>
+${fields}
+<button class="plain">${label}</button>
+</form>`;
 
 const button = (action: string, label: string, look = 'plain'): string =>
   `<form method="post" action="/applications/<%= it.application.clientId %>/${action}"><%~ include('@fields', it) %><button class="${look}">${label}</button></form>`;
@@ -28,8 +56,8 @@ ${table('it.applications', 'There is none yet.', {
 })}
 <h2>Create an application</h2>
 <form method="post" action="/applications" class="fields"><%~ include('@fields', it) %>
-<input type="hidden" name="once" value="<%= it.once %>">
-${field('name', 'Name', 'For people, such as “SIEM”.', `<input ${attributes('name')} value="<%= it.typed.name %>" required maxlength="200">`)}
+${ONCE}
+${input('name', 'Name', 'For people, such as “SIEM”.', 'required maxlength="200"')}
 ${SCOPE_BOXES}
 <label class="box"><input type="checkbox" name="noSecret" value="true"<% if (it.typed.noSecret) { %> checked<% } %>> Without a secret <span class="hint">The program proves itself by a key, which you add afterwards.</span></label>
 <p><button>Create application</button></p>
@@ -57,20 +85,8 @@ ${table('it.application.credentials', 'There is none yet.', {
 })}
 <% const hasSecret = it.application.credentials.some(({ type }) => type === 'SECRET'); %>
 <div class="actions"><% if (hasOld) { %>${button('end-secret', 'End the old secret')}<% } %><% if (hasSecret) { %>${button('remove-secret', 'Remove the secret', 'bad')}<% } %></div>
-<form method="post" action="/applications/<%= it.application.clientId %>/rotate-secret" class="fields"><%~ include('@fields', it) %>
-<input type="hidden" name="once" value="<%= it.once %>">
-${field('overlap', 'Old secret', 'How long it is still accepted beside the new one.', OVERLAPS)}
-<button class="plain">Rotate secret</button>
-</form>
-<form method="post" action="/applications/<%= it.application.clientId %>/keys" class="fields"><%~ include('@fields', it) %>
-${field(
-  'jwk',
-  'Public key',
-  'A JWK or a set of them (RSA, EC or Ed25519). The private key stays with the program.',
-  `<textarea ${attributes('jwk')} rows="4" required><%= it.typed.jwk %></textarea>`,
-)}
-<button class="plain">Add key</button>
-</form>
+${form('rotate-secret', ROTATION, 'Rotate secret')}
+${form('keys', KEYS, 'Add key')}
 <h2>Trusted issuers</h2>
 <p>A token of a CI system or cluster proves the program, without any secret.</p>
 ${table('it.trusts', '', {
@@ -81,27 +97,12 @@ ${table('it.trusts', '', {
     `<form method="post" action="/applications/<%= it.application.clientId %>/trust/remove"><%~ include('@fields', it) %><input type="hidden" name="trust" value="<%= one.id %>"><button class="bad">Remove trust<span class="hidden"> in <%= one.subject %></span></button></form>`,
   ),
 })}
-<form method="post" action="/applications/<%= it.application.clientId %>/trust" class="fields"><%~ include('@fields', it) %>
-${input('issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.', 'required')}
-${input('subject', 'Subject', 'Exactly, or a prefix that ends in :* or /*, such as repo:acme/deploy:*.', 'required')}
-<button class="plain">Add trust</button>
-</form>
+${form('trust', TRUST, 'Add trust')}
 <h2>Scopes</h2>
-<form method="post" action="/applications/<%= it.application.clientId %>/scopes" class="fields"><%~ include('@fields', it) %>
-${SCOPE_BOXES}
-<button class="plain">Set scopes</button>
-</form>
+${form('scopes', SCOPE_BOXES, 'Set scopes')}
 <h2>Limits</h2>
 <p>Requests per minute / burst. You can lower them. Only an operator raises them, because they protect everybody.</p>
-<form method="post" action="/applications/<%= it.application.clientId %>/limits" class="fields"><%~ include('@fields', it) %>
-<% for (const { rateClass, inForce, isOwn } of it.limits) { %>
-<div class="field"><label for="<%= rateClass %>"><%= { read: 'Reads', write: 'Writes', token: 'Token requests' }[rateClass] %>
-<span class="hint">In force: <%= inForce %><%= isOwn ? ', own limit' : ', general limit' %></span></label>
-<input id="<%= rateClass %>" name="<%= rateClass %>" value="<%= it.typed[rateClass] ?? '' %>" placeholder="<%= inForce %>"<%~ include('@invalid', { ...it, name: rateClass }) %>>
-<%~ include('@error', { ...it, name: rateClass }) %></div>
-<% } %>
-<button class="plain">Lower limits</button>
-</form>`,
+${form('limits', limit('token', 'Token requests') + limit('read', 'Reads') + limit('write', 'Writes'), 'Lower limits')}`,
   secret: `<% layout('@frame') %>
 <p class="notice">The secret is shown here once and never again. Copy it now into the store of your program.</p>
 <dl>

@@ -8,8 +8,11 @@ ${control}
 export const attributes = (name: string): string =>
   `id="${name}" name="${name}"<%~ include('@invalid', { ...it, name: '${name}' }) %>`;
 
-export const input = (name: string, label: string, hint: string, rules = ''): string =>
-  field(name, label, hint, `<input ${attributes(name)} value="<%= it.typed.${name} %>" ${rules}>`);
+export const input = (name: string, label: string, hint: string, rules = '', value = `it.typed.${name}`): string =>
+  field(name, label, hint, `<input ${attributes(name)} value="<%= ${value} %>" ${rules}>`);
+
+export const textarea = (name: string, label: string, hint: string, rules: string): string =>
+  field(name, label, hint, `<textarea ${attributes(name)} ${rules}><%= it.typed.${name} %></textarea>`);
 
 /** A value that is no choice stays, beside its reason. */
 export const select = (name: string, label: string, hint: string, options: string): string => {

@@ -1,14 +1,10 @@
-import { attributes, field, input, select, table } from './field';
+import { CHECK_LABELS } from '../../domain/check-labels';
+import { input, select, table, textarea } from './field';
 
 const NEXT = `<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Next page</a></p><% } %>`;
 
 const day = (name: string, label: string): string =>
-  field(
-    name,
-    label,
-    '',
-    `<input ${attributes(name)} type="date" value="<%= (it.typed.${name} ?? '').slice(0, 10) %>">`,
-  );
+  input(name, label, '', 'type="date"', `(it.typed.${name} ?? '').slice(0, 10)`);
 
 /** The form of a list. What is wrong with a parameter that has no field stands below it, above the list. */
 const filters = (path: string, fields: string): string => {
@@ -25,28 +21,34 @@ const count = (what: string): string =>
 
 const OWNER = `<% if (one.type === 'EMPLOYEE') { %><% } else if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
 
-const assetForm = (name: string, label: string, hint: string, action: string): string =>
+const assetForm = (name: string, control: string, label: string): string =>
   `<form method="post" action="/inventory/<%= one.id %>/${name}" class="fields"><%~ include('@fields', it) %>
-${input(name, label, hint)}<button class="plain">${action}</button></form>`;
+${control}<button class="plain">${label}</button></form>`;
+
+const OWNER_HINT = 'A part of the name or e-mail address of an employee. Empty takes the owner away.';
+
+const CLASSIFICATIONS = 'it.classifications.map((value) => [value, value])';
 
 const CHOICE_FORM = `<form method="post" action="<%= it.form.action %>" class="fields"><%~ include('@fields', it) %>
 <% for (const id of it.form.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
 
-const CHECKS = `<% for (const check of one.checks) { %><td data-label="<%= check.label %>"><span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[check.state] %>"><%= check.state %></span></td><% } %>`;
+const check = (place: number): string => {
+  const state = `one.checks[${place}].state`;
+  return `<span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[${state}] %>"><%= ${state} %></span>`;
+};
 
 const boxes = (name: string, label: string): string => `<fieldset><legend>${label}</legend>
 <% for (const check of it.checks) { %><label class="box"><input type="checkbox" name="${name}" value="<%= check.key %>"<% if ((it.typed.${name} ?? '').split(',').includes(check.key)) { %> checked<% } %>> <%= check.label %></label><% } %>
 <%~ include('@error', { ...it, name: '${name}' }) %></fieldset>`;
 
-export const RUNS = `<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Started</th><th scope="col">Source</th><th scope="col">Outcome</th><th scope="col">Read</th><th scope="col">Created</th><th scope="col">Updated</th><th scope="col">Hidden</th><th scope="col">Failed</th><th scope="col">Warned</th></tr></thead>
-<tbody>
-<% for (const run of it.runs) { %>
-<tr><td><a href="/imports/<%= run.id %>"><%= it.time(run.startedAt) %></a></td><td data-label="Source"><%= run.source %></td>
-<td data-label="Outcome"><%= run.outcome %></td>
-<% for (const [label, n] of [['Read', run.read], ['Created', run.created], ['Updated', run.updated], ['Hidden', run.hidden], ['Failed', run.failed], ['Warned', run.warned]]) { %><td data-label="<%= label %>"><%= n %></td><% } %></tr>
-<% } %>
-</tbody></table></div>`;
+const COUNTS = ['Read', 'Created', 'Updated', 'Hidden', 'Failed', 'Warned'];
+
+export const RUNS = table('it.runs', 'There was no import yet.', {
+  Started: `<a href="/imports/<%= one.id %>"><%= it.time(one.startedAt) %></a>`,
+  Source: `<%= one.source %>`,
+  Outcome: `<%= one.outcome %>`,
+  ...Object.fromEntries(COUNTS.map((label) => [label, `<%= one.${label.toLowerCase()} %>`])),
+});
 
 export const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>
 <div class="table"><table class="stacked"><thead><tr><th scope="col">Line</th><th scope="col">Reason</th></tr></thead><tbody>
@@ -61,7 +63,7 @@ ${filters(
 ${select('subKey', 'Type', '', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
 ${select('hasOwner', 'Owner', '', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
 ${select('ownerVisible', 'Owner is an employee', '', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
-${select('classification', 'Classification', '', `[['', 'any'], ...it.classifications.map((one) => [one, one])]`)}
+${select('classification', 'Classification', '', `[['', 'any'], ...${CLASSIFICATIONS}]`)}
 ${input('name', 'Name, exactly', '')}
 ${input('tagKey', 'Tag', '')}
 ${input('source', 'Source', '')}`,
@@ -100,9 +102,9 @@ ${NEXT}
 <dt>Id</dt><dd><code><%= one.id %></code></dd>
 <dt>Type</dt><dd><%= one.type %> (<%= it.category?.displayLabel %>)</dd>
 <dt>Owner</dt><dd>${OWNER}<% if (one.owner?.email) { %>, <%= one.owner.email %><% } %></dd>
-<dt>Owner set by</dt><dd><%= one.ownerSource ?? '' %></dd>
+<dt>Owner set by</dt><dd><%= one.ownerSource %></dd>
 <dt>Classification</dt><dd><%= one.classification %></dd>
-<dt>Description</dt><dd><%= one.description ?? '' %></dd>
+<dt>Description</dt><dd><%= one.description %></dd>
 <dt>Tags</dt><dd><%= one.tags.map(({ key, value }) => (value ? key + '=' + value : key)).join(', ') %></dd>
 <dt>Source</dt><dd><%= one.source %>, <code><%= one.externalId %></code></dd>
 <% for (const [label, value] of [['Account', one.accountId], ['Region', one.region], ['Serial number', one.serialNumber], ['Operating system', one.operatingSystem && one.operatingSystem + ' ' + (one.osVersion ?? '')], ['E-mail', one.email]]) { if (value) { %>
@@ -114,12 +116,10 @@ ${NEXT}
 <% if (it.frame.me.role === 'admin' && one.type !== 'EMPLOYEE') { %>
 <h2>Change it</h2>
 <p class="soft">No import overwrites what you set here.</p>
-${assetForm('owner', 'Owner', 'A part of the name or e-mail address of an employee. Empty takes the owner away.', 'Give owner')}
-${assetForm('description', 'Description', 'What it is for.', 'Set description')}
-<form method="post" action="/inventory/<%= one.id %>/classification" class="fields"><%~ include('@fields', it) %>
-${select('classification', 'Classification', '', 'it.classifications.map((one) => [one, one])')}<button class="plain">Set classification</button></form>
-<form method="post" action="/inventory/<%= one.id %>/tags" class="fields"><%~ include('@fields', it) %>
-${field('tags', 'Tags', 'Keys of the workspace, one in each line.', `<textarea ${attributes('tags')} rows="3"><%= it.typed.tags %></textarea>`)}<button class="plain">Set tags</button></form>
+${assetForm('owner', input('owner', 'Owner', OWNER_HINT), 'Give owner')}
+${assetForm('description', input('description', 'Description', 'What it is for.'), 'Set description')}
+${assetForm('classification', select('classification', 'Classification', '', CLASSIFICATIONS), 'Set classification')}
+${assetForm('tags', textarea('tags', 'Tags', 'Keys of the workspace, one in each line.', 'rows="3"'), 'Set tags')}
 <% } %>
 <% if (one.type === 'COMPUTER') { %><p><a href="/computers/<%= one.id %>">Checks of this computer</a></p><% } %>
 <h2>History</h2>
@@ -155,24 +155,20 @@ ${input('serialNumber', 'Serial number', '')}`,
 )}
 <% if (it.computers) { %>
 <p>${count('computer')} <a href="<%= it.download %>">Download as CSV</a></p>
-<% if (it.computers.length > 0) { %>
-<div class="table"><table class="stacked">
-<thead><tr><th scope="col">Name</th><th scope="col">Owner</th><% for (const { label } of it.checks) { %><th scope="col"><%= label %></th><% } %><th scope="col">Last check-in</th></tr></thead>
-<tbody>
-<% for (const one of it.computers) { %>
-<tr><td><a href="/computers/<%= one.id %>"><%= one.name %></a></td><td data-label="Owner">${OWNER}</td>${CHECKS}
-<td data-label="Last check-in"><%= it.time(one.lastCheckedAt) %></td></tr>
-<% } %>
-</tbody></table></div>
-<% } else { %><p class="notice">No computer matches.</p><% } %>
+${table('it.computers', 'No computer matches.', {
+  Name: `<a href="/computers/<%= one.id %>"><%= one.name %></a>`,
+  Owner: OWNER,
+  ...Object.fromEntries(CHECK_LABELS.map((label, place) => [label, check(place)])),
+  'Last check-in': `<%= it.time(one.lastCheckedAt) %>`,
+})}
 ${NEXT}
 <% } %>`,
   computer: `<% layout('@frame') %>
 <% const one = it.computer; %>
 <dl>
 <dt>Owner</dt><dd>${OWNER}<% if (one.owner?.email) { %>, <%= one.owner.email %><% } %></dd>
-<dt>Serial number</dt><dd><%= one.serialNumber ?? '' %></dd>
-<dt>Operating system</dt><dd><%= one.operatingSystem ?? '' %> <%= one.osVersion ?? '' %></dd>
+<dt>Serial number</dt><dd><%= one.serialNumber %></dd>
+<dt>Operating system</dt><dd><%= one.operatingSystem %> <%= one.osVersion %></dd>
 <dt>Monitored</dt><dd><%= one.isMonitored ? 'yes' : 'no' %></dd>
 <dt>Agent</dt><dd><%= one.compliance.agentVersion ?? 'none' %></dd>
 <dt>Last check-in</dt><dd><%= it.time(one.lastCheckedAt) %></dd>
@@ -185,14 +181,14 @@ ${NEXT}
 <% if (it.upload) { %><p class="notice"><a href="/imports/uploads/<%= it.upload.id %>"><%= it.upload.name %></a> was uploaded at <%= it.time(it.upload.uploadedAt) %>.<% if (it.upload.state === 'tried') { %> It waits for its import.<% } %></p><% } %>
 <% } %>
 <% if (it.hasMore) { %><p class="soft">The newest <%= it.runs.length %> imports.</p><% } %>
-<% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`,
+${RUNS}`,
   import: `<% layout('@frame') %>
 <% const run = it.run; %>
 <dl>
 <dt>Outcome</dt><dd><%= run.outcome %></dd>
 <dt>Started</dt><dd><%= it.time(run.startedAt) %></dd>
 <dt>Ended</dt><dd><%= run.endedAt ? it.time(run.endedAt) : 'not yet' %></dd>
-<dt>By</dt><dd><%= run.who ?? '' %></dd>
+<dt>By</dt><dd><%= run.who %></dd>
 <dt>Files</dt><dd><%= run.files.map(({ name }) => name).join(', ') %></dd>
 <% if (run.map) { %><dt>Map</dt><dd><%= run.map %></dd><% } %>
 <% for (const [label, n] of [['Read', run.read], ['Created', run.created], ['Updated', run.updated], ['Unchanged', run.unchanged], ['Hidden', run.hidden], ['Failed', run.failed], ['Skipped', run.skipped], ['Warned', run.warned]]) { %><dt><%= label %></dt><dd><%= n %></dd><% } %>

@@ -51,5 +51,5 @@ ${table('it.sources', 'There is no source yet.', {
   Fresh: `<% if (one.staleAfterSeconds === null) { %><span class="soft">no limit is set</span><% } else if (one.isStale) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %>`,
 })}
 <h2>Last imports</h2>
-<% if (it.runs.length > 0) { %>${RUNS}<% } else { %><p class="notice">There was no import yet.</p><% } %>`,
+${RUNS}`,
 };
