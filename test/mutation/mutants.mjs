@@ -9,7 +9,6 @@ const unit = require('../../jest.config.cjs').projects.find(({ displayName }) =>
 
 /** Pure code, whose specs stand beside it. */
 const SUBJECTS = [
-  'libs/platform/src/idempotency/idempotent-request',
   'libs/auth/src/domain/trusted-issuer',
   'libs/auth/src/system/reachable-addresses',
   'libs/audit/src/domain/audit-tree',
