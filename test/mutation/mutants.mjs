@@ -16,6 +16,7 @@ const SUBJECTS = [
   'libs/inventory/src/assets/domain/asset-patch',
   'libs/inventory/src/imports/domain/maps/map-functions',
   'libs/inventory/src/imports/domain/maps/time-text',
+  'libs/platform/src/idempotency/idempotent-request',
   'libs/platform/src/pagination/cursors',
   'libs/platform/src/throttling/bucket',
 ].filter((subject) => subject.includes(process.env.MUTATED ?? ''));

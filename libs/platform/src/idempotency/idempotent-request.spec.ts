@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
-import { fingerprintOf } from './idempotent-request';
+import { fingerprintOf, idempotencyKeyHash } from './idempotent-request';
 
 const JSON_TYPE = 'application/json';
 const of = (value: unknown, path = '/v1/inventory/assets/1', method = 'PATCH') =>
@@ -42,7 +44,51 @@ describe('The fingerprint of a request', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
+  it('ignores the case of an id in the path', () => {
+    expect(of({}, '/v1/inventory/assets/0AF')).toBe(of({}, '/v1/inventory/assets/0af'));
+  });
+
   it('stays what it is from release to release, for records hold it', () => {
     expect(of({ b: 1, a: 'é' })).toBe('c699c2cb6e1332c27f74d7defe6f4964c15a6e559aad7ef560077d24bec2e35e');
+  });
+});
+
+/** A header as Node exposes it: one character for each byte. */
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
+const hashOf = (...sent: string[]): string =>
+  idempotencyKeyHash({ headersDistinct: { 'idempotency-key': sent } } as unknown as IncomingMessage);
+const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
+
+describe('The hash of an Idempotency-Key', () => {
+  it('is that of its UTF-8 without spaces around it', () => {
+    expect(hashOf('a key')).toBe(sha256('a key'));
+    expect(hashOf(bytesOf(' Schlüssel '))).toBe(sha256('Schlüssel'));
+  });
+
+  it('is that of all bytes of a key that is not UTF-8', () => {
+    expect(hashOf('\xff ')).toBe(sha256(Buffer.from([0xff, 0x20])));
+    expect(hashOf('\xff')).not.toBe(hashOf(bytesOf('\xff')));
+    expect(hashOf('\xff')).not.toBe(hashOf(bytesOf('\ufffd')));
+  });
+
+  it('needs one key of 1 to 256 characters without control characters', () => {
+    const fault = (...sent: string[]): unknown => {
+      try {
+        return hashOf(...sent);
+      } catch (error) {
+        return (error as { faults?: unknown }).faults;
+      }
+    };
+    const refused = (code: string, what: string): unknown => [
+      { header: 'Idempotency-Key', code, detail: `Idempotency-Key ${what}` },
+    ];
+    const required = refused('required', 'is required and must not be empty.');
+    expect(fault()).toEqual(required);
+    expect(fault(' ')).toEqual(required);
+    expect(fault('a', 'a')).toEqual(refused('duplicated', 'must be given once.'));
+    expect(fault(bytesOf('\u{1f511}'.repeat(256)))).toEqual(sha256('\u{1f511}'.repeat(256)));
+    expect(fault('a'.repeat(257))).toEqual(refused('length', 'must have at most 256 characters.'));
+    expect(fault('a\tb')).toEqual(refused('format', 'must not contain control characters.'));
+    expect(() => idempotencyKeyHash({ headersDistinct: {} } as IncomingMessage)).toThrow();
   });
 });
