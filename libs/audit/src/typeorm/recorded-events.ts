@@ -115,12 +115,12 @@ export class RecordedEvents {
     onProgress: (progress: AuditProgress) => void = () => undefined,
   ): Promise<AuditVerdict> {
     const counts = { sealed: 0, unsealed: 0 };
-    let verified = 0;
     let firstBad: AuditVerdict['firstBad'] = null;
     for (const workspaceId of workspaceIds) {
       let audit = await StoredAuditTypeorm.open(this.dataSource, workspaceId);
       while (firstBad === null) {
-        const known = counts.sealed + counts.unsealed + audit.sealedCount + audit.unsealedCount;
+        let verified = counts.sealed + counts.unsealed;
+        const known = verified + audit.sealedCount + audit.unsealedCount;
         const check = new AuditCheck(this.evidence, audit, () => {
           verified += 1;
           if (verified % PAGE === 0) onProgress({ verified, known });

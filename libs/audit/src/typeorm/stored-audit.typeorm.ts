@@ -22,17 +22,18 @@ interface Extent {
   readonly sequence: string | null;
   /** The newest event that waits for its seal. */
   readonly waiting: string | null;
-  readonly floor: string | null;
+  /** The MAC of the first checkpoint. */
+  readonly first: string | null;
 }
 
-const FLOOR = '(SELECT max(size) FROM audit_checkpoint WHERE workspace_id = $1 AND is_floor) AS floor';
+const FIRST = `(SELECT encode(mac, 'hex') FROM audit_checkpoint WHERE workspace_id = $1 ORDER BY size LIMIT 1) AS first`;
 const EXTENT = `
   SELECT (SELECT count(*) FROM audit_event WHERE workspace_id = $1 AND sequence IS NOT NULL) AS sealed,
          (SELECT count(*) FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL) AS unsealed,
          (SELECT max(size) FROM audit_checkpoint WHERE workspace_id = $1) AS size,
          (SELECT max(sequence) FROM audit_event WHERE workspace_id = $1) AS sequence,
          (SELECT id FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL ORDER BY id DESC LIMIT 1) AS waiting,
-         ${FLOOR}`;
+         ${FIRST}`;
 /** $2 is where the page before ended, and $3 where the extent ends. */
 const CHECKPOINTS = `
   SELECT ${CHECKPOINT_COLUMNS} FROM audit_checkpoint
@@ -97,10 +98,10 @@ export class StoredAuditTypeorm implements StoredAudit {
     }
   }
 
-  /** Tells whether an archive took events away since. */
+  /** Tells whether an archive took events away since. It makes another checkpoint the first one, or leaves none. */
   async wasArchived(): Promise<boolean> {
-    const [now] = await this.dataSource.query<[Pick<Extent, 'floor'>]>(`SELECT ${FLOOR}`, [this.workspaceId]);
-    return now.floor !== this.extent.floor;
+    const [now] = await this.dataSource.query<[Pick<Extent, 'first'>]>(`SELECT ${FIRST}`, [this.workspaceId]);
+    return now.first !== this.extent.first;
   }
 
   private async *rows<Row>(
