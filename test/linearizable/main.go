@@ -119,9 +119,10 @@ func read(lines io.Reader) (map[string][]porcupine.Operation, error) {
 		}
 		subjects[op.Subject] = append(subjects[op.Subject], one)
 	}
-	for _, history := range subjects {
+	for subject, history := range subjects {
 		acceptDuringIssue(history)
 		narrow(history)
+		subjects[subject] = unrepeated(history)
 	}
 	return subjects, nil
 }

@@ -59,3 +59,24 @@ func ranksOf(history []porcupine.Operation) []int {
 	}
 	return ranks
 }
+
+// unrepeated leaves out what is implied. Porcupine would try every choice among such operations before it refuses one.
+func unrepeated(history []porcupine.Operation) []porcupine.Operation {
+	var kept []porcupine.Operation
+	for _, one := range history {
+		if slices.ContainsFunc(kept, func(two porcupine.Operation) bool { return isImplied(one, two) }) {
+			continue
+		}
+		kept = slices.DeleteFunc(kept, func(two porcupine.Operation) bool { return isImplied(two, one) })
+		kept = append(kept, one)
+	}
+	return kept
+}
+
+// isImplied tells whether an operation changes nothing and its time holds that of an equal one: where that fits, it does.
+func isImplied(one, by porcupine.Operation) bool {
+	response, other := one.Input.(operation), by.Input.(operation)
+	changes := response.Status == 0 || response.Kind == "issue" || response.Kind == "write" && response.Status != 412
+	response.Call, response.Return, other.Call, other.Return = 0, 0, 0, 0
+	return !changes && response == other && one.Call <= by.Call && by.Return <= one.Return
+}
