@@ -1,12 +1,13 @@
 /** @alone It measures delays. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { growthOf } from './memory';
 import { MINUTE, sized, tell } from './sizes';
 
 const ROOT = join(__dirname, '../..');
@@ -49,14 +50,13 @@ describe('Many hostile connections', () => {
     'neither fill the memory nor delay other clients by %s',
     async (fault) => {
       const { pid } = api.process;
-      forgetPeakOf(pid);
-      const before = megabytesOf(pid, 'VmRSS');
+      const growth = growthOf(pid);
       const others = new Others(api.port, pid);
 
       const stranger = await Stranger.come(fault, api.port);
       await delay(SECONDS * 1_000);
       const { worst, failed } = await others.stop();
-      const grown = megabytesOf(pid, 'VmHWM') - before;
+      const grown = growth();
       await stranger.leave();
 
       tell(fault, { connections: CONNECTIONS, 'MB more': grown, 'worst delay in ms': worst });
@@ -140,17 +140,8 @@ class Stranger {
   }
 }
 
-/** `VmRSS` is the current memory of a process, `VmHWM` the peak since the last reset. */
-function megabytesOf(pid: number, what: 'VmRSS' | 'VmHWM'): number {
-  const [, kilobytes] =
-    new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(kilobytes) / 1_024);
-}
-
 /** The processor time of a process (`man proc_pid_stat`), in steps of ten milliseconds. */
 function processorMillisecondsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
-
-const forgetPeakOf = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5');

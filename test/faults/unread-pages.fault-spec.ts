@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { growthOf } from './memory';
 import { MINUTE, sized, tell } from './sizes';
 
 const ROWS = sized({ short: 1_000, long: 5_000 });
@@ -49,17 +49,15 @@ describe('Assets with 50 tags', () => {
   ])(
     'do not fill the memory by $fault',
     async ({ fault, requests, path, accept = 'application/json', isRead = false, hasLongTags = false }) => {
-      const { pid } = api.process;
       const tokens: string[] = [];
       for (let request = 0; request < requests; request += 1) {
         tokens.push(await api.arrange.aToken(hasLongTags ? withLongTags : workspace));
       }
-      writeFileSync(`/proc/${pid}/clear_refs`, '5');
-      const before = megabytesOf(pid, 'VmRSS');
+      const growth = growthOf(api.process.pid);
 
       const sockets = tokens.map((token) => ask(path, accept, token, isRead));
       await delay(SECONDS * 1_000);
-      const grown = megabytesOf(pid, 'VmHWM') - before;
+      const grown = growth();
       sockets.forEach((socket) => socket.destroy());
 
       tell(fault, { 'MB more': grown });
@@ -76,9 +74,3 @@ describe('Assets with 50 tags', () => {
     return socket;
   }
 });
-
-/** `VmRSS` is the current memory of a process, `VmHWM` the peak since the last reset. */
-function megabytesOf(pid: number, what: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1_024);
-}

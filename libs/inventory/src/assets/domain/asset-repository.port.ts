@@ -19,7 +19,7 @@ import type { KnownNames, PatchedAsset, SentPatch } from './asset-patch';
 
 /** Locked assets, and what of the names in the patches exists. */
 export interface LockedAssets extends KnownNames {
-  /** The requested assets that exist, each once. */
+  /** The requested assets that exist, each once. Several have no tags, unless a patch sets some: no update reads them. */
   readonly assets: readonly Asset[];
   /** A time at which the locks were held. */
   readonly lockedAt: Date;

@@ -2,16 +2,20 @@ import type { AssetId, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, GATE_IS_OPEN, bind, prepared } from '#libs/platform/database';
 import type { AssetPatch, PatchedAsset, SentPatch } from '../domain/asset-patch';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { EACH_WRITTEN_FIELD, EMPLOYEE, SELECTED, WRITTEN_COLUMNS, emailIs } from './asset.row';
+import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE, WRITTEN_COLUMNS, emailIs } from './asset.row';
 
 /** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
-const LOCK = prepared(
-  'asset_lock',
-  `
-    SELECT ${SELECTED} FROM asset
+const lockSelecting = (columns: readonly string[]) =>
+  prepared(
+    'asset_lock',
+    `
+    SELECT ${columns.join(', ')} FROM asset
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
      ORDER BY id FOR NO KEY UPDATE`,
-);
+  );
+const LOCK = lockSelecting(ASSET_COLUMNS.selected);
+/** The tags of 100 assets can have 90 MB. */
+const LOCK_WITHOUT_TAGS = lockSelecting(ASSET_COLUMNS.selected.map((column) => (column === 'tags' ? "'[]'" : column)));
 
 /**
  * Reads without a lock. An employee who is hidden before the COMMIT stays owner, as one does who is hidden later:
@@ -82,8 +86,9 @@ const TELL_TIME = prepared('asset_tell_time', 'SELECT floor(extract(epoch FROM c
 export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patches: readonly SentPatch[]) {
   const find = (statement: typeof FIND_EMPLOYEES, names: readonly string[], toValue: (names: string[]) => string) =>
     names.length > 0 ? bind(statement, [workspaceId, toValue([...new Set(names)])]) : null;
+  const hasTags = ids.length === 1 || patches.some(({ tags }) => tags);
   return {
-    assets: bind(LOCK, [workspaceId, uuidArray(ids)]),
+    assets: bind(hasTags ? LOCK : LOCK_WITHOUT_TAGS, [workspaceId, uuidArray(ids)]),
     time: bind(TELL_TIME, []),
     employees: find(
       FIND_EMPLOYEES,
@@ -103,11 +108,15 @@ export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[]
   };
 }
 
-/** Writes all governance fields: the row is locked, so the others hold what they held. */
+const SET_PATCHED = EACH_WRITTEN_FIELD.flatMap(([, { bit, columns }]) =>
+  columns.map(({ column }) => `${column} = CASE WHEN bits & ${bit} = 0 THEN asset.${column} ELSE given.${column} END`),
+);
+
+/** Writes the fields of each patch. */
 const UPDATE = prepared(
   'asset_update',
   `
-    UPDATE asset SET ${WRITTEN_COLUMNS.map(({ column }) => `${column} = given.${column}, `).join('')}
+    UPDATE asset SET ${SET_PATCHED.join(', ')},
            api_set = api_set | bits, updated_at = given.updated_at, version = version + 1,
            change_id = ${NEW_CHANGE_SET_ID}
       FROM jsonb_to_recordset($2::jsonb) AS given (

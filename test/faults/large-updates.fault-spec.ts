@@ -1,0 +1,50 @@
+import { ApiUnderWatch } from '../support/api-under-watch';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { growthOf } from './memory';
+import { MINUTE, tell } from './sizes';
+
+const MOST_GROWTH_MB = 200;
+const BULK = '/v1/inventory/assets';
+
+/** P22: an update does not read what its assets hold beside the patched fields. */
+describe('A bulk update of 100 assets with 900 tags of 1,000 characters', () => {
+  let database: TestDatabase;
+  let api: ApiUnderWatch;
+  let workspace: string;
+  let ids: string[];
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    // As the image and the unit start it.
+    api = await ApiUnderWatch.start(database, { NODE_OPTIONS: '--max-semi-space-size=16' });
+    workspace = await api.arrange.aWorkspace();
+    await api.arrange.manyAssets(workspace, 100);
+    const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat('k', 740), 'value', repeat('v', 255), 'readOnly', true))
+                     FROM generate_series(1, 900) AS n)`;
+    await api.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [workspace]);
+    const { rows } = await database.admin.query<{ id: string }>(
+      'SELECT public_id AS id FROM asset WHERE workspace_id = $1 AND sub_key <> 15',
+      [workspace],
+    );
+    ids = rows.map(({ id }) => id);
+  }, MINUTE);
+  afterAll(async () => {
+    await api.stop();
+    await database.drop();
+  });
+
+  it.each([{ dryRun: false }, { dryRun: true }])(
+    'grows the process by at most 200 MB (dry run: $dryRun)',
+    async ({ dryRun }) => {
+      const client = api.client(await api.arrange.aToken(workspace));
+      const growth = growthOf(api.process.pid);
+      const updated = await client.patch(BULK, { ids, patch: { description: 'Reviewed' }, dryRun });
+      const grown = growth();
+      tell(dryRun ? 'dry run' : 'update', { 'MB more': grown });
+      expect([updated.status, updated.body]).toMatchObject([200, { successfulUpdates: 100 }]);
+      expect(grown).toBeLessThanOrEqual(MOST_GROWTH_MB);
+      const { body } = await client.get(`${BULK}/${ids[0]}`);
+      expect(body['tags']).toHaveLength(900);
+    },
+    MINUTE,
+  );
+});
