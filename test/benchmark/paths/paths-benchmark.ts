@@ -28,9 +28,9 @@ export async function benchmarkPaths(setting: Setting): Promise<Findings> {
   // Each server writes to its own database, so that neither seals or locks the other's data.
   const read: Place = { database: await cluster.inventory(), size: sizes.served };
   const written = {
-    api: { database: await cluster.aDatabase(), size: 'M' },
-    floor: { database: await cluster.aDatabase(), size: 'M' },
-  } as const satisfies Record<string, Place>;
+    api: { database: await cluster.aDatabase(), size: sizes.served },
+    floor: { database: await cluster.aDatabase(), size: sizes.served },
+  } satisfies Record<string, Place>;
   const loads: Record<string, Loads> = {};
   Object.assign(loads, await measureReads(setting, read));
   Object.assign(loads, await measureWrites(setting, written));

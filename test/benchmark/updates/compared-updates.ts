@@ -15,18 +15,18 @@ export type Values<Variant extends string> = Readonly<Record<Variant, readonly n
 
 /** Times updates and bulks of 100 in milliseconds, on databases that take turns. */
 export async function compareUpdates<Variant extends string>(
-  { cluster, sizes }: Setting,
+  setting: Setting,
   databases: Readonly<Record<Variant, BenchmarkDatabase>>,
 ): Promise<{ readonly updates: Values<Variant>; readonly bulks: Values<Variant> }> {
   const variants = Object.keys(databases) as Variant[];
   const writers = {} as Record<Variant, Writer>;
   for (const variant of variants) {
-    writers[variant] = await Writer.start(cluster, databases[variant], sizes.warmUpRequests / 10);
+    writers[variant] = await Writer.start(setting, databases[variant]);
   }
   const inTurn = (count: number, times: number): Promise<Values<Variant>> =>
     takeTurns(
       variants,
-      { rounds: sizes.rounds, turns: TURNS },
+      { rounds: setting.sizes.rounds, turns: TURNS },
       (variant) => writers[variant].write(count, times),
       median,
     );

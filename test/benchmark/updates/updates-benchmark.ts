@@ -35,7 +35,7 @@ const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
  */
 export async function benchmarkUpdates(setting: Setting): Promise<Findings> {
   const database = await setting.cluster.aDatabase();
-  const workspace = await database.workspace('M');
+  const workspace = await database.workspace(setting.sizes.served);
   const { rows } = await database.admin.query<{ id: string }>(
     'SELECT public_id AS id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
   );

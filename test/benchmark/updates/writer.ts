@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BenchmarkDatabase } from '../benchmark-database';
-import type { Cluster } from '../cluster';
+import type { Setting } from '../setting';
 import { median, milliseconds } from '../statistics';
 import { ServedApi } from './served-api';
 
@@ -23,10 +23,10 @@ export class Writer {
     private readonly assets: readonly string[],
   ) {}
 
-  static async start(cluster: Cluster, database: BenchmarkDatabase, warmUpRequests: number): Promise<Writer> {
-    const api = await ServedApi.start(cluster, database, await database.workspace('M'));
+  static async start({ cluster, sizes }: Setting, database: BenchmarkDatabase): Promise<Writer> {
+    const api = await ServedApi.start(cluster, database, await database.workspace(sizes.served));
     const writer = new Writer(api, await assetsOf(database));
-    await writer.write(1, warmUpRequests);
+    await writer.write(1, sizes.warmUpRequests / 10);
     return writer;
   }
 
