@@ -128,13 +128,20 @@ function outputOf(path) {
   return join(ROOT, 'dist', path.replace(/\.ts$/, '.js'));
 }
 
+/** @throws CannotBuild when package.json does not allow this version of Node, by a range such as `^20.19 || >=24.11`. */
+export function demandNode(version = process.versions.node) {
+  const range = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).engines.node;
+  const [major, minor] = version.split('.').map(Number);
+  const isAllowed = [...range.matchAll(/(\^|>=)(\d+)\.(\d+)/g)].some(([, sign, first, from]) =>
+    major === Number(first) ? minor >= Number(from) : sign === '>=' && major > Number(first),
+  );
+  if (!isAllowed) throw new CannotBuild(`Node ${range} is needed; this is ${version}.`);
+}
+
 /** Updates dist/ and runs a compiled program in this process. Returns what it exports, or undefined after a fault. */
 export function run(program, announce) {
-  const [major, minor] = process.versions.node.split('.').map(Number);
   try {
-    if (major < 20 || (major === 20 && minor < 19)) {
-      throw new CannotBuild(`Node 20.19 or newer is needed; this is ${process.versions.node}.`);
-    }
+    demandNode();
     bringUpToDate(announce);
   } catch (error) {
     if (!(error instanceof CannotBuild)) throw error;

@@ -18,6 +18,8 @@ const { packages } = json('package-lock.json') as {
   packages: Readonly<Record<string, { name?: string; dev?: boolean; integrity?: string }>>;
 };
 
+/** The range of Node that package.json allows. */
+const NODE = manifest['engines']?.['node'] as string;
 /** Licences that require only a notice. */
 const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'Python-2.0'];
 /** Packages that declare their licence in the file LICENSE only. */
@@ -35,6 +37,14 @@ describe('Dependencies', () => {
   it('have a hash in the lock file', () => {
     const unhashed = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !integrity);
     expect(unhashed).toEqual([]);
+  });
+
+  it('set the range of Node: TypeORM needs the newest', () => {
+    const lock = json('package-lock.json') as { packages: Record<string, { engines?: { node: string } }> };
+    const rangeOf = (path: string) => lock.packages[path]?.engines?.node;
+
+    expect(rangeOf('node_modules/typeorm')?.replace(/\.0(?=$| )/g, '')).toBe(NODE);
+    expect(rangeOf('')).toBe(NODE);
   });
 
   it('send no statistics about their installation', () => {
@@ -58,6 +68,35 @@ describe('A release', () => {
 
     expect([images.length, pods.length]).toEqual([5, 3]);
     expect(new Set([changelog, client, locked, ...images, ...pods])).toEqual(new Set([version]));
+  });
+});
+
+describe('npm start', () => {
+  /** Runs words of a command line and returns what Node printed. */
+  const nodePrints = (...words: string[]): string => {
+    const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8', timeout: 100_000 });
+    return stdout + stderr;
+  };
+
+  it('needs the Node that the README names', () => {
+    expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`\nNode \`${NODE}\` and npm are all it needs:\n`);
+  });
+
+  it('says so on another Node', () => {
+    const other = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.12.0' } })`;
+    const preload = `data:text/javascript,${encodeURIComponent(other)}`;
+
+    expect(nodePrints('--import', preload, 'apps/local/start.mjs')).toBe(`Node ${NODE} is needed; this is 22.12.0.\n`);
+  });
+
+  it('takes every Node of the range and no other', () => {
+    const inside = ['20.19.0', '22.13.0', '24.11.0', '26.0.0'];
+    const outside = ['20.18.3', '21.7.3', '22.12.0', '23.11.1', '24.10.0'];
+    const taken = `import { demandNode } from './apps/local/build.mjs';
+      const isTaken = (version) => { try { demandNode(version); return true; } catch { return false; } };
+      console.log(JSON.stringify(process.argv.slice(1).filter(isTaken)));`;
+
+    expect(JSON.parse(nodePrints('--input-type=module', '-e', taken, ...inside, ...outside))).toEqual(inside);
   });
 });
 
@@ -102,7 +141,7 @@ describe('The workflow', () => {
   const steps = at(workflow, 'jobs.check.steps.*');
 
   it('runs both commands of the README on every supported major version of Node', () => {
-    expect(at(workflow, 'jobs.check.strategy.matrix.node')).toEqual([[20, 24, 26]]);
+    expect(at(workflow, 'jobs.check.strategy.matrix.node')).toEqual([[20, 22, 24, 26]]);
     const commands = steps.flatMap((step) => at(step, 'run').map(String)).join('\n');
     for (const command of ['npm ci', 'npm test', 'npm start']) expect(commands).toContain(command);
   });
