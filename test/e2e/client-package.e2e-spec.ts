@@ -68,12 +68,17 @@ describe('The client package', () => {
     expect(others).toEqual([]);
   });
 
-  it('names its licence, source and purpose', () => {
+  it('has a README without links into the repository, which its users do not have', () => {
+    const readme = readFileSync(join(directory, 'node_modules/compliance-public-api-client/README.md'), 'utf8');
+
+    expect(readme.match(/\]\((?!https:)[^)]*\)/g)).toBeNull();
+  });
+
+  it('names its licence and purpose', () => {
     const inside = join(directory, 'node_modules/compliance-public-api-client');
     expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'));
     expect(JSON.parse(readFileSync(join(inside, 'package.json'), 'utf8'))).toMatchObject({
       license: 'Apache-2.0',
-      repository: { type: 'git', directory: 'libs/client' },
       keywords: expect.arrayContaining(['compliance']) as string[],
     });
   });
