@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Version of the public API, in the health response and the contract (specification, Versioning). */
+/** Version of the public API, in the health response and the contract: one for all of /v1 (specification, Versioning). */
 export const API_VERSION = '1.0.0';
 
 /** Version of the service, as package.json and the changelog name it. Several of them serve one version of the API. */
