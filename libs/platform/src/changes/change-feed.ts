@@ -187,7 +187,7 @@ function toChange<Item>(columns: Columns, toItem: () => Item): Entry<Item> {
   return {
     id: assetId(columns('public_id') as string),
     changedAt: new Date(Number(columns('changed_at'))),
-    origin: originOf(columns('origin'), columns('client_id'), columns('request_id')) ?? { type: 'OPERATOR' },
+    origin: originOf(columns('origin'), columns('client_id'), columns('request_id')),
     item: columns('is_visible') === 't' ? toItem() : null,
   };
 }

@@ -53,7 +53,7 @@ export class History {
       if (isVisible == null) return [];
       const validTo = timeOf(to);
       const origin = originOf(code, clientId, requestId);
-      const who = origin?.type === 'API' ? null : (clientId ?? null);
+      const who = origin.type === 'API' ? null : (clientId ?? null);
       const item = isVisible === 't' ? asItWas(toItem(row), validTo) : null;
       return [{ version, validFrom: timeOf(from) as Date, validTo, origin, who, item }];
     });

@@ -7,9 +7,8 @@ const STORED = ['API', 'IMPORT', 'OPERATOR'] as const;
 export const originCode = (type: ChangeOrigin['type']): number =>
   STORED.indexOf(type === 'PERSON' ? 'OPERATOR' : type) + 1;
 
-/** Reads the columns of `change_set`. Null without a set. */
-export function originOf(code: Cell, clientId: Cell, requestId: Cell): ChangeOrigin | null {
-  if (code == null) return null;
+/** Reads the columns of `change_set`. */
+export function originOf(code: Cell, clientId: Cell, requestId: Cell): ChangeOrigin {
   const type = STORED[Number(code) - 1] ?? 'OPERATOR';
   if (type === 'API') return { type, clientId: clientId as string, requestId: requestId as string };
   const personId = type === 'OPERATOR' ? personIdIn(clientId ?? null) : null;
