@@ -10,7 +10,7 @@ import {
   assetId,
 } from '#libs/kernel';
 import { Database } from '../database/database';
-import { RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
+import { RowBudget, type Statement, type TextRow, bind, prepared } from '../database/pipelined-statements';
 import {
   CursorExpired,
   END_OF_SET,
@@ -21,14 +21,14 @@ import {
   writePosition,
 } from './feed-position';
 import { originOf } from './ticket';
-import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';
+import type { FeedHead } from './feed-statement';
 
 /** A page ends with the row that reaches this size in Postgres' text form, which is about as long as JSON. */
 export const MAX_FEED_PAGE_BYTES = 2_000_000;
 
 /** One of the feeds: its statement, and how to read its rows. */
 export interface Feed<Item> {
-  readonly statement: FeedStatement;
+  readonly statement: Statement;
   readonly toItem: (row: TextRow) => Item;
   /** The first and last kind that the reader asks for; all of them if absent. */
   readonly kinds?: readonly [first: number, last: number];
@@ -121,11 +121,7 @@ export class ChangeFeed {
     const budget = new RowBudget(size + 2, MAX_FEED_PAGE_BYTES);
     const bound = bind(statement, values, budget);
     const [[first, ...rows] = []] = await this.database.read(scope, [bound]);
-    const columnsOf =
-      (row: TextRow): Columns =>
-      (column) =>
-        row[statement.itemColumns + PLACES[column]] ?? null;
-    const head = JSON.parse(columnsOf(first as TextRow)('head') as string) as FeedHead;
+    const head = JSON.parse(first?.[0] as string) as FeedHead;
     if (from && !isKnown(from, head)) return null;
     const newest = head.sequence ?? '0';
     const reader = { newest, mark: head.mark ?? '', removalsAfter: from?.removalsAfter ?? newest };
@@ -135,10 +131,10 @@ export class ChangeFeed {
       return { changes: [], position, hasMore: false };
     }
 
-    const shown = rows.slice(0, size);
-    const changes = shown.map((row) => toChange(columnsOf(row), () => feed.toItem(row)));
+    const shown = rows.slice(0, size).map((row) => readRow(row, feed.toItem));
+    const changes = shown.map(({ change }) => change);
     if (rows.length > size || budget.isCut) {
-      const place = placeOf(columnsOf(shown.at(-1) as TextRow));
+      const place = shown.at(-1)?.place as Place;
       return { changes, position: writePosition({ ...place, ...reader }), hasMore: true };
     }
     const tail = head.tail ?? newest;
@@ -148,16 +144,7 @@ export class ChangeFeed {
 
 const START = { sequence: '0', kind: '0', id: '0' };
 
-type FeedColumn = (typeof FEED_COLUMNS)[number];
-const PLACES = Object.fromEntries(FEED_COLUMNS.map((name, place) => [name, place])) as Record<FeedColumn, number>;
-
-type Columns = (column: FeedColumn) => string | null;
-
-const placeOf = (columns: Columns) => ({
-  sequence: columns('sequence') as string,
-  kind: columns('kind') as string,
-  id: columns('id') as string,
-});
+type Place = Pick<FeedPosition, 'sequence' | 'kind' | 'id'>;
 
 const endOf = (sequence: string) => ({ sequence, ...END_OF_SET });
 
@@ -183,11 +170,14 @@ function isPurged(removalsAfter: string, from: Pick<FeedPosition, 'sequence' | '
   return seen < BigInt(purged);
 }
 
-function toChange<Item>(columns: Columns, toItem: () => Item): Entry<Item> {
-  return {
-    id: assetId(columns('public_id') as string),
-    changedAt: new Date(Number(columns('changed_at'))),
-    origin: originOf(columns('origin'), columns('client_id'), columns('request_id')),
-    item: columns('is_visible') === 't' ? toItem() : null,
+/** Reads a row behind the first one of a feed's statement, and the position behind it. */
+function readRow<Item>(row: TextRow, toItem: (row: TextRow) => Item) {
+  const [, publicId, isVisible, sequence, kind, id, changedAt, origin, clientId, requestId, ...item] = row;
+  const change: Entry<Item> = {
+    id: assetId(publicId as string),
+    changedAt: new Date(Number(changedAt)),
+    origin: originOf(origin, clientId, requestId),
+    item: isVisible === 't' ? toItem(item) : null,
   };
+  return { change, place: { sequence, kind, id } as Place };
 }

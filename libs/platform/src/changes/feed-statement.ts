@@ -13,26 +13,7 @@ export interface FeedRows {
 /** Sets that a page reads beyond one for each of its rows, because some hold nothing for the reader. */
 const SETS_BEYOND = 200;
 
-/** The columns behind those of the item, in this order. */
-export const FEED_COLUMNS = [
-  'head',
-  'public_id',
-  'is_visible',
-  'sequence',
-  'kind',
-  'id',
-  'changed_at',
-  'origin',
-  'client_id',
-  'request_id',
-] as const;
-
-export interface FeedStatement extends Statement {
-  /** Number of the item's columns, which stand in front of {@link FEED_COLUMNS}. */
-  readonly itemColumns: number;
-}
-
-/** The column `head` of the first row: the state of the workspace's feed. Null before its first change. */
+/** The first column of the first row: the state of the workspace's feed. Null before its first change. */
 export interface FeedHead {
   /** The mark of set $9 in this database. */
   readonly knownMark: string | null;
@@ -46,6 +27,7 @@ export interface FeedHead {
 
 /**
  * The head of the workspace in the first row, and a page of its feed in the others. One statement, and so of one moment.
+ * `readRow` of change-feed.ts reads the columns of a row, those of the item last.
  *
  * Values: $1 workspace, $2 to $4 the position (sequence, kind, id), $5 rows wanted, $6 and $7 the first and last kind,
  * $8 the set up to which removals are left out, $9 the newest set that the reader knows of.
@@ -55,7 +37,7 @@ export interface FeedHead {
  * The page ends early behind `tail`. So a page costs the same however large the inventory is, and however much of it was
  * removed.
  */
-export function feedStatement({ relation, kind, columns }: FeedRows): FeedStatement {
+export function feedStatement({ relation, kind, columns }: FeedRows): Statement {
   const rowsOfSet = (condition: string): string => `
                 (SELECT *, ${kind} AS feed_kind FROM ${relation}
                   WHERE workspace_id = $1 AND change_id = change.id AND ${condition}
@@ -64,8 +46,7 @@ export function feedStatement({ relation, kind, columns }: FeedRows): FeedStatem
                                          CASE WHEN change.sequence = $2::bigint THEN $4::bigint ELSE 0::bigint END)
                   ORDER BY ${kind}, id LIMIT $5::int)`;
   const text = `
-      SELECT ${columns.map(() => 'NULL').join(', ')},
-             json_build_object(
+      SELECT json_build_object(
                'knownMark', (SELECT mark FROM change_set WHERE workspace_id = $1 AND sequence = $9::bigint),
                'sequence', head.sequence::text, 'mark', head.mark,
                'purged', head.purged_sequence::text, 'restarted', head.restarted_sequence::text,
@@ -73,12 +54,11 @@ export function feedStatement({ relation, kind, columns }: FeedRows): FeedStatem
                          WHERE workspace_id = $1 AND sequence >= $2::bigint AND NOT emptied
                          ORDER BY sequence OFFSET $5::int + ${SETS_BEYOND - 1} LIMIT 1)::text) AS head,
              NULL AS public_id, NULL AS is_visible, NULL AS sequence, NULL AS feed_kind, NULL AS id, NULL AS changed_at,
-             NULL AS origin, NULL AS client_id, NULL AS request_id
+             NULL AS origin, NULL AS client_id, NULL AS request_id, ${columns.map(() => 'NULL').join(', ')}
         FROM (SELECT) AS one LEFT JOIN change_head AS head ON head.workspace_id = $1
       UNION ALL
-      SELECT ${columns.join(', ')},
-             NULL, public_id, facet IS NOT NULL, sequence, feed_kind, id, (extract(epoch FROM changed_at) * 1000)::bigint,
-             origin, client_id, request_id
+      SELECT NULL, public_id, facet IS NOT NULL, sequence, feed_kind, id, (extract(epoch FROM changed_at) * 1000)::bigint,
+             origin, client_id, request_id, ${columns.join(', ')}
         FROM (
           SELECT item.*, change.sequence, change.changed_at, change.origin, change.client_id, change.request_id
             FROM (SELECT * FROM change_set WHERE workspace_id = $1 AND sequence >= $2::bigint AND NOT emptied
@@ -88,5 +68,5 @@ export function feedStatement({ relation, kind, columns }: FeedRows): FeedStatem
            ORDER BY change.sequence, item.feed_kind, item.id LIMIT $5::int
         ) AS page
        ORDER BY sequence NULLS FIRST, feed_kind, id`;
-  return { ...prepared(`${relation}_feed`, text), itemColumns: columns.length };
+  return prepared(`${relation}_feed`, text);
 }

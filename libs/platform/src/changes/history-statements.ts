@@ -33,7 +33,7 @@ const MOMENT = `(
          (SELECT ${milliseconds('begins_at')} FROM history_horizon WHERE workspace_id = $1) AS first
   ) AS moment`;
 
-/** The last columns of a row. `momentOf` of history.ts reads them. */
+/** The first columns of a row. `momentOf` of history.ts reads them. */
 const MOMENT_COLUMNS = 'moment.newest, moment.now, moment.first';
 
 /** The moment alone. */
@@ -65,23 +65,26 @@ const OWNER_THEN = `(${statesOf(ASSETS, 'public_id = page.owner_id AND is_employ
   `jsonb_build_object('id', public_id, 'name', name, 'email', email)`,
 ])})`;
 
-/** Values: $1 workspace, $2 instant, $3 public id. One row, with nulls where no such item was visible then. */
+/**
+ * The moment, and the item. Values: $1 workspace, $2 instant, $3 public id. One row, with nulls where no such item was
+ * visible then.
+ */
 function findThen(label: string, rows: HistoryRows, columns: Columns): Statement {
   const text = `
-    SELECT state.*, ${MOMENT_COLUMNS}
+    SELECT ${MOMENT_COLUMNS}, state.*
       FROM ${MOMENT} LEFT JOIN LATERAL (${statesOf(rows, 'public_id = $3::uuid', columns)}) AS state ON true`;
   return prepared(`${label}_find_then`, text);
 }
 
 /**
- * The next items in the order of their ids. Looks at a window of the assets, so that it never takes long. Values: $1
- * workspace, $2 instant, $3 id to start after, $4 rows wanted, $5 and $6 the first and last kind. Where the window
- * holds no item, the only row has nulls in place of one.
+ * The moment, the last id of the window, which is null in the last window, and the next items in the order of their ids.
+ * Looks at a window of the assets, so that it never takes long. Values: $1 workspace, $2 instant, $3 id to start after,
+ * $4 rows wanted, $5 and $6 the first and last kind. Where the window holds no item, the only row has nulls in place of one.
  */
 function listThen(label: string, rows: HistoryRows & { readonly kind: string }, columns: Columns): Statement {
   const condition = `id > $3::bigint AND id <= place.last AND ${rows.kind} BETWEEN $5::smallint AND $6::smallint`;
   const text = `
-    SELECT state.*, place.next, ${MOMENT_COLUMNS}
+    SELECT ${MOMENT_COLUMNS}, place.next, state.*
       FROM ${MOMENT}
      CROSS JOIN LATERAL (
        SELECT max(id) AS last, CASE WHEN count(*) = ${WINDOW} THEN max(id) END AS next
@@ -92,29 +95,27 @@ function listThen(label: string, rows: HistoryRows & { readonly kind: string }, 
   return prepared(`${label}_list_then`, text);
 }
 
-/** The place, from the end of a row, of the last id of the window. It is null in the last window. */
-export const WINDOW_END = -4;
-
 /**
- * The states of one item, newest first. Values: $1 workspace, $2 public id, $3 rows wanted, and $4 the version of the first
- * one, null for the present state. Where none is left from there on, the only row has nulls in place of one.
+ * The states of one item, newest first, each behind its times and its author. `History.entries` reads the columns. Values: $1
+ * workspace, $2 public id, $3 rows wanted, and $4 the version of the first one, null for the present state. Where none is
+ * left from there on, the only row has nulls in place of one.
  */
 function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): Statement {
   const selected = columns.join(', ');
   const ofItem = `${former} AS page WHERE workspace_id = $1 AND id = item.id`;
   const text = `
-    SELECT entry.*, ${milliseconds('made.changed_at')}, ${milliseconds('ended.changed_at')},
-           made.origin, made.client_id, made.request_id, counted.total, counted.was_visible
+    SELECT counted.total, counted.was_visible, ${milliseconds('made.changed_at')}, ${milliseconds('ended.changed_at')},
+           made.origin, made.client_id, made.request_id, entry.*
       FROM (SELECT id, facet FROM ${present} WHERE workspace_id = $1 AND public_id = $2::uuid) AS item
      CROSS JOIN LATERAL (
        SELECT 1 + count(*) AS total, item.facet IS NOT NULL OR count(facet) > 0 AS was_visible FROM ${ofItem}) AS counted
       LEFT JOIN LATERAL (
-       SELECT ${selected}, change_id AS from_change, NULL::bigint AS to_change, NULL::bigint AS version_id,
-              facet IS NOT NULL AS is_visible
+       SELECT NULL::bigint AS version_id, facet IS NOT NULL AS is_visible, ${selected},
+              change_id AS from_change, NULL::bigint AS to_change
          FROM (SELECT * FROM ${present} WHERE workspace_id = $1 AND id = item.id) AS page
         WHERE $4::bigint IS NULL
        UNION ALL
-       (SELECT ${selected}, from_change, to_change, version_id, facet IS NOT NULL FROM ${ofItem}
+       (SELECT version_id, facet IS NOT NULL, ${selected}, from_change, to_change FROM ${ofItem}
            AND version_id <= coalesce($4::bigint, ${LARGEST})
          ORDER BY version_id DESC LIMIT $3::int)) AS entry ON true
       LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.from_change OFFSET 0) AS made
@@ -124,9 +125,6 @@ function entriesOf(label: string, { present, former }: HistoryRows, columns: Col
      ORDER BY entry.version_id DESC NULLS FIRST LIMIT $3::int`;
   return prepared(`${label}_history`, text);
 }
-
-/** The last columns of a row of {@link entriesOf}, from `version_id` on. `History.entries` reads them. */
-export const ENTRY_WIDTH = 9;
 
 interface HistoryDeclaration<Item> extends HistoryRows {
   /** The label of its statements. */

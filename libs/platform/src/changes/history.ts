@@ -15,7 +15,7 @@ import {
 } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS } from '../database/database';
 import { RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
-import { ENTRY_WIDTH, FIND_MOMENT, type HistoryStatements, WINDOW_END } from './history-statements';
+import { FIND_MOMENT, type HistoryStatements } from './history-statements';
 import { EVERY_KIND } from './feed-position';
 import { originOf } from './ticket';
 
@@ -46,15 +46,15 @@ export class History {
     // A state is shown with what differs from the one before it.
     const budget = new RowBudget(size + 1, mostBytes, 2);
     const [rows = []] = await this.database.read(scope, [bind(statement, values, budget)]);
-    const [total, wasVisible] = rows[0]?.slice(-2) ?? [];
+    const [total, wasVisible] = rows[0] ?? [];
     if (wasVisible !== 't') return null;
     const states = rows.flatMap((row) => {
-      const [version, isVisible, from, to, code, clientId, requestId] = row.slice(-ENTRY_WIDTH);
+      const [_total, _wasVisible, from, to, code, clientId, requestId, version, isVisible, ...columns] = row;
       if (isVisible == null) return [];
       const validTo = timeOf(to);
       const origin = originOf(code, clientId, requestId);
       const who = origin.type === 'API' ? null : (clientId ?? null);
-      const item = isVisible === 't' ? asItWas(toItem(row), validTo) : null;
+      const item = isVisible === 't' ? asItWas(toItem(columns), validTo) : null;
       return [{ version, validFrom: timeOf(from) as Date, validTo, origin, who, item }];
     });
     const withBefore = states.map((state, place) => {
@@ -83,8 +83,8 @@ export class History {
       await this.waitUntilOver(scope.workspaceId, instant);
       rows = await this.database.read(newestOf(scope.workspaceId), [bound]);
     }
-    const row = rows[0]?.[0];
-    return row?.[0] == null ? null : asItWas(toItem(row), instant);
+    const [_newest, _now, _first, ...columns] = rows[0]?.[0] ?? [];
+    return columns[0] == null ? null : asItWas(toItem(columns), instant);
   }
 
   /**
@@ -106,10 +106,12 @@ export class History {
       const [rows = []] = await this.database.read(newestOf(workspaceId), [bound]);
       // Retention may have moved the first instant meanwhile.
       momentOf(rows[0], instant);
-      const found = rows.filter(([id]) => id !== null);
+      const [_newest, _now, _first, windowEnd = null] = rows[0] ?? [];
+      const found = rows
+        .map(([_newest, _now, _first, _windowEnd, ...columns]) => columns)
+        .filter(([id]) => id !== null);
       const page = toPage(found, size, 0, ([id]) => id as string);
-      const behindPage = budget.isCut ? page.lastPosition : (rows[0]?.at(WINDOW_END) ?? null);
-      const endPosition = page.endPosition ?? behindPage;
+      const endPosition = page.endPosition ?? (budget.isCut ? page.lastPosition : windowEnd);
       const items = page.items.map((row) => asItWas(toItem(row), instant));
       return { ...page, items, endPosition, lastPosition: endPosition ?? page.lastPosition };
     };
@@ -140,9 +142,9 @@ const LONGEST_WAIT_MS = 100;
 /** The clock of Postgres was set back. */
 const CLOCK_BEHIND = 'The clock is behind the newest change. Send the request again, or an earlier asOf.';
 
-/** Reads the moment at the end of a row. @throws `validation_failed` for an instant from before the history */
+/** Reads the moment at the beginning of a row. @throws `validation_failed` for an instant from before the history */
 function momentOf(row: TextRow | undefined, instant: Date) {
-  const [newest = 0, now = 0, first = 0] = row?.slice(-3).map(Number) ?? [];
+  const [newest = 0, now = 0, first = 0] = row?.slice(0, 3).map(Number) ?? [];
   if (instant.getTime() < first) {
     const begin = new Date(first).toISOString();
     throw new OutOfRange('asOf', `must not be before ${begin}, where the history begins.`);
