@@ -26,20 +26,9 @@ const FIND = prepared('computer_find', findSelecting(COMPUTER_COLUMNS.selected))
 const FIND_EXPANDED = prepared('computer_find_expanded', findSelecting(EXPANDED_COMPUTER_COLUMNS.selected));
 const listWith = (expand?: Expand) => (expand ? EXPANDED_COMPUTER_LIST : COMPUTER_LIST);
 
-const FEED = {
-  statement: feedStatement({ relation: 'changed_computer', kind: 'kind', columns: COMPUTER_COLUMNS.selected }),
-  toItem: toComputer,
-};
-
-const HISTORY = historyOf({
-  name: 'computer',
-  present: 'changed_computer',
-  former: 'former_computer',
-  kind: 'kind',
-  columns: COMPUTER_COLUMNS.selected,
-  toItem: toComputer,
-  toExpandedItem: toExpandedComputer,
-});
+const STATES = { relation: 'changed_computer', kind: 'kind', columns: COMPUTER_COLUMNS.selected, toItem: toComputer };
+const FEED = { statement: feedStatement(STATES), toItem: toComputer };
+const HISTORY = historyOf({ ...STATES, former: 'former_computer', toExpandedItem: toExpandedComputer });
 
 @Injectable()
 export class ComputerDirectoryTypeorm extends ComputerDirectory {

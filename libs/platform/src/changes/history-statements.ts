@@ -1,16 +1,12 @@
 import { type Statement, type TextRow, prepared } from '../database/pipelined-statements';
 import { LARGEST } from './feed-position';
+import type { FeedRows } from './feed-statement';
 
-/** The relations with the states of one kind of items: the present ones, and the former ones that changes ended. */
-interface HistoryRows {
-  /** Has `workspace_id`, `id`, `public_id`, `change_id`, and `facet`, which is NULL where clients do not see the row. */
-  readonly present: string;
-  /** Has `workspace_id`, `id` of the item, `version_id`, `from_change`, `to_change` and `facet`. */
+/** The present states of one kind of items, as their feed reads them, and the former ones that changes ended. */
+interface States extends FeedRows {
+  /** Has `workspace_id`, `id` of the item, `version_id`, `from_change`, `to_change`, `facet` and the columns of the item. */
   readonly former: string;
 }
-
-/** Columns of an item: `id`, and columns of both relations, or expressions over them. They name the row `page`. */
-type Columns = readonly string[];
 
 /** Rows of assets that a page of a stream looks at. Few of them may be what it is for. */
 const WINDOW = 4_000;
@@ -41,10 +37,10 @@ export const FIND_MOMENT = prepared('history_moment', `SELECT ${MOMENT_COLUMNS} 
 
 /**
  * The visible states at `moment` of the items of which a condition on the present row holds. It is the present state
- * unless that came later; otherwise the newest former one that had begun.
+ * unless that came later; otherwise the newest former one that had begun. Columns may name the row, which is `page`.
  */
-const statesOf = ({ present, former }: HistoryRows, condition: string, columns: Columns): string => `
-  SELECT state.* FROM (SELECT * FROM ${present} WHERE workspace_id = $1 AND ${condition}) AS present
+const statesOf = ({ relation, former, columns }: Omit<States, 'kind'>, condition: string): string => `
+  SELECT state.* FROM (SELECT * FROM ${relation} WHERE workspace_id = $1 AND ${condition}) AS present
    CROSS JOIN LATERAL (SELECT ${sequenceOf('present.change_id')} AS sequence OFFSET 0) AS made
    CROSS JOIN LATERAL (
      SELECT ${columns.join(', ')} FROM (SELECT present.*) AS page
@@ -58,22 +54,24 @@ const statesOf = ({ present, former }: HistoryRows, condition: string, columns: 
       WHERE facet IS NOT NULL) AS state`;
 
 /** Views of the inventory. */
-const ASSETS: HistoryRows = { present: 'known_asset', former: 'former_asset' };
+const OWNERS = {
+  relation: 'known_asset',
+  former: 'former_asset',
+  columns: [`jsonb_build_object('id', public_id, 'name', name, 'email', email)`],
+};
 
 /** The owner of the row `page` at `moment`, as the view `visible_owner` shows one. */
-const OWNER_THEN = `(${statesOf(ASSETS, 'public_id = page.owner_id AND is_employee', [
-  `jsonb_build_object('id', public_id, 'name', name, 'email', email)`,
-])})`;
+const OWNER_THEN = `(${statesOf(OWNERS, 'public_id = page.owner_id AND is_employee')})`;
 
 /**
  * The moment, and the item. Values: $1 workspace, $2 instant, $3 public id. One row, with nulls where no such item was
  * visible then.
  */
-function findThen(label: string, rows: HistoryRows, columns: Columns): Statement {
+function findThen(states: States): Statement {
   const text = `
     SELECT ${MOMENT_COLUMNS}, state.*
-      FROM ${MOMENT} LEFT JOIN LATERAL (${statesOf(rows, 'public_id = $3::uuid', columns)}) AS state ON true`;
-  return prepared(`${label}_find_then`, text);
+      FROM ${MOMENT} LEFT JOIN LATERAL (${statesOf(states, 'public_id = $3::uuid')}) AS state ON true`;
+  return prepared(`${states.relation}_find_then`, text);
 }
 
 /**
@@ -81,8 +79,8 @@ function findThen(label: string, rows: HistoryRows, columns: Columns): Statement
  * Looks at a window of the assets, so that it never takes long. Values: $1 workspace, $2 instant, $3 id to start after,
  * $4 rows wanted, $5 and $6 the first and last kind. Where the window holds no item, the only row has nulls in place of one.
  */
-function listThen(label: string, rows: HistoryRows & { readonly kind: string }, columns: Columns): Statement {
-  const condition = `id > $3::bigint AND id <= place.last AND ${rows.kind} BETWEEN $5::smallint AND $6::smallint`;
+function listThen(states: States): Statement {
+  const condition = `id > $3::bigint AND id <= place.last AND ${states.kind} BETWEEN $5::smallint AND $6::smallint`;
   const text = `
     SELECT ${MOMENT_COLUMNS}, place.next, state.*
       FROM ${MOMENT}
@@ -90,9 +88,9 @@ function listThen(label: string, rows: HistoryRows & { readonly kind: string }, 
        SELECT max(id) AS last, CASE WHEN count(*) = ${WINDOW} THEN max(id) END AS next
          FROM (SELECT id FROM known_asset WHERE workspace_id = $1 AND id > $3::bigint
                 ORDER BY id LIMIT ${WINDOW}) AS places) AS place
-      LEFT JOIN LATERAL (${statesOf(rows, condition, columns)} ORDER BY present.id LIMIT $4::int) AS state ON true
+      LEFT JOIN LATERAL (${statesOf(states, condition)} ORDER BY present.id LIMIT $4::int) AS state ON true
      ORDER BY state.id`;
-  return prepared(`${label}_list_then`, text);
+  return prepared(`${states.relation}_list_then`, text);
 }
 
 /**
@@ -100,19 +98,19 @@ function listThen(label: string, rows: HistoryRows & { readonly kind: string }, 
  * workspace, $2 public id, $3 rows wanted, and $4 the version of the first one, null for the present state. Where none is
  * left from there on, the only row has nulls in place of one.
  */
-function entriesOf(label: string, { present, former }: HistoryRows, columns: Columns): Statement {
+function entriesOf({ relation, former, columns }: States): Statement {
   const selected = columns.join(', ');
   const ofItem = `${former} AS page WHERE workspace_id = $1 AND id = item.id`;
   const text = `
     SELECT counted.total, counted.was_visible, ${milliseconds('made.changed_at')}, ${milliseconds('ended.changed_at')},
            made.origin, made.client_id, made.request_id, entry.*
-      FROM (SELECT id, facet FROM ${present} WHERE workspace_id = $1 AND public_id = $2::uuid) AS item
+      FROM (SELECT id, facet FROM ${relation} WHERE workspace_id = $1 AND public_id = $2::uuid) AS item
      CROSS JOIN LATERAL (
        SELECT 1 + count(*) AS total, item.facet IS NOT NULL OR count(facet) > 0 AS was_visible FROM ${ofItem}) AS counted
       LEFT JOIN LATERAL (
        SELECT NULL::bigint AS version_id, facet IS NOT NULL AS is_visible, ${selected},
               change_id AS from_change, NULL::bigint AS to_change
-         FROM (SELECT * FROM ${present} WHERE workspace_id = $1 AND id = item.id) AS page
+         FROM (SELECT * FROM ${relation} WHERE workspace_id = $1 AND id = item.id) AS page
         WHERE $4::bigint IS NULL
        UNION ALL
        (SELECT version_id, facet IS NOT NULL, ${selected}, from_change, to_change FROM ${ofItem}
@@ -123,34 +121,26 @@ function entriesOf(label: string, { present, former }: HistoryRows, columns: Col
       LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.to_change OFFSET 0) AS ended
         ON true
      ORDER BY entry.version_id DESC NULLS FIRST LIMIT $3::int`;
-  return prepared(`${label}_history`, text);
+  return prepared(`${relation}_history`, text);
 }
 
-interface HistoryDeclaration<Item> extends HistoryRows {
-  /** The label of its statements. */
-  readonly name: string;
-  /** The column of the present rows with their kind, of the type `smallint`. */
-  readonly kind: string;
-  readonly columns: Columns;
+export type HistoryStatements<Item> = ReturnType<typeof historyOf<Item>>;
+
+interface HistoryDeclaration<Item> extends States {
+  /** Reads an item from its columns, of which the first is `id`. */
   readonly toItem: (row: TextRow) => Item;
   /** Reads an item with its owner, in a column behind the others. */
   readonly toExpandedItem: (row: TextRow) => Item;
 }
 
-export type HistoryStatements<Item> = ReturnType<typeof historyOf<Item>>;
-
-/**
- * Everything that is read of the past of one kind of items: each statement, and how to read the item in its rows. The first
- * column is never null where there is an item.
- */
-export function historyOf<Item>(declared: HistoryDeclaration<Item>) {
-  const { name, columns, toItem, toExpandedItem } = declared;
-  const expanded = [...columns, OWNER_THEN];
+/** Everything that is read of the past of one kind of items: each statement, and how to read the item in its rows. */
+export function historyOf<Item>({ toItem, toExpandedItem, ...states }: HistoryDeclaration<Item>) {
+  const expanded = { ...states, columns: [...states.columns, OWNER_THEN] };
   return {
-    entries: { statement: entriesOf(name, declared, columns), toItem },
-    find: { statement: findThen(name, declared, columns), toItem },
-    findExpanded: { statement: findThen(name, declared, expanded), toItem: toExpandedItem },
-    list: { statement: listThen(name, declared, columns), toItem },
-    listExpanded: { statement: listThen(name, declared, expanded), toItem: toExpandedItem },
+    entries: { statement: entriesOf(states), toItem },
+    find: { statement: findThen(states), toItem },
+    findExpanded: { statement: findThen(expanded), toItem: toExpandedItem },
+    list: { statement: listThen(states), toItem },
+    listExpanded: { statement: listThen(expanded), toItem: toExpandedItem },
   };
 }

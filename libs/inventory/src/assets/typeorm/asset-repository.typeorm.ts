@@ -62,16 +62,9 @@ const EMPLOYEES_WITH = prepared(
            OR strpos(${searched('email')}, ${SOUGHT}) > 0 LIMIT $3::integer) AS found ON true`,
 );
 const listWith = (expand?: Expand) => (expand ? EXPANDED_ASSET_LIST : ASSET_LIST);
-const FEED = feedStatement({ relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected });
-const HISTORY = historyOf({
-  name: 'asset',
-  present: 'asset',
-  former: 'former_asset',
-  kind: 'sub_key',
-  columns: ASSET_COLUMNS.selected,
-  toItem: toAsset,
-  toExpandedItem: toExpandedAsset,
-});
+const STATES = { relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected, toItem: toAsset };
+const FEED = { statement: feedStatement(STATES), toItem: toAsset };
+const HISTORY = historyOf({ ...STATES, former: 'former_asset', toExpandedItem: toExpandedAsset });
 /** The sub keys of a category stand side by side. */
 function kindsOf(categoryKey: CategoryKey | undefined): readonly [first: number, last: number] {
   const codes = typesOf({ categoryKey }).map(subKeyOf);
@@ -129,8 +122,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     start: FeedStart,
     size: number,
   ): Promise<ChangePage<Change<AssetId, Asset>>> {
-    const kinds = kindsOf(categoryKey);
-    return this.feed.read(scope, { statement: FEED, toItem: toAsset, kinds }, start, size);
+    return this.feed.read(scope, { ...FEED, kinds: kindsOf(categoryKey) }, start, size);
   }
 
   async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patches: readonly SentPatch[]): Promise<LockedAssets> {
