@@ -18,17 +18,16 @@ const DAYS = prepared(
   `SELECT workspace, to_char(day, 'YYYY-MM-DD') FROM days_to_count() ORDER BY day DESC`,
 );
 /**
- * A day of which much changed since takes longer than a statement of a request may. The days of a workspace are counted in
- * their order, so one that fails holds up all later ones, and its next try may take twice as long.
+ * A count may take so long, because every later day of the workspace waits for it. One of which 300,000 assets changed since
+ * takes three seconds.
  */
-const FIRST_COUNT_MS = 30_000;
 const LONGEST_COUNT_MS = 1_800_000;
-/** A round begins no count after so long, so that a round comes at least once a minute while no day fails. */
+/** A round begins no count after so long, so that a round comes at least once a minute while no count takes longer. */
 const COUNTING_MS = 15_000;
 /** Tells which transaction counts. Instances take turns by workspace, so there is no row while another one counts. */
 const BEGIN_COUNT = prepared(
   'history_begin_count',
-  `SELECT pg_backend_pid(), now(), set_config('statement_timeout', $2, true)
+  `SELECT pg_backend_pid(), now(), set_config('statement_timeout', '${LONGEST_COUNT_MS}', true)
     WHERE pg_try_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`,
 );
 const CANCEL = prepared(
@@ -58,8 +57,6 @@ export class HistoryWork extends RepeatedWork {
   private place = START;
   private walkedAt = -Infinity;
   private rows: number | null = null;
-  /** How long a count may take, by the workspaces of which one failed. */
-  private readonly patienceMs = new Map<string, number>();
   /** The transaction that counts a day. */
   private counting: TextRow | null = null;
 
@@ -86,7 +83,6 @@ export class HistoryWork extends RepeatedWork {
       } catch (error) {
         this.assertServing();
         isWritten = false;
-        this.patienceMs.set(workspace, Math.min(this.patienceOf(workspace) * 2, LONGEST_COUNT_MS));
         this.logger.warn({ message: 'a day was not counted', workspaceId: workspace, day, error });
       }
     }
@@ -122,24 +118,18 @@ export class HistoryWork extends RepeatedWork {
   /** Does nothing when another instance counts a day of the workspace. */
   private async writeDay(workspaceId: WorkspaceId, day: string): Promise<void> {
     const instant = endOf(day);
-    const patienceMs = this.patienceOf(workspaceId);
     await this.history.waitUntilOver(workspaceId, instant);
     await this.database.unitOfWork(
       { workspaceId },
       async () => {
-        const begin = bind(BEGIN_COUNT, [workspaceId, String(patienceMs)]);
-        const [[transaction] = []] = await this.database.run({ workspaceId }, [begin]);
+        const [[transaction] = []] = await this.database.run({ workspaceId }, [bind(BEGIN_COUNT, [workspaceId])]);
         if (!transaction) return;
         this.assertServing();
         this.counting = transaction.slice(0, 2);
         await this.database.write({ workspaceId }, [bind(WRITE_DAY, [workspaceId, day, instant.toISOString()])]);
       },
-      { deadline: performance.now() + patienceMs },
+      { deadline: performance.now() + LONGEST_COUNT_MS },
     );
-  }
-
-  private patienceOf(workspace: string): number {
-    return this.patienceMs.get(workspace) ?? FIRST_COUNT_MS;
   }
 
   protected async round(): Promise<boolean> {
