@@ -23,7 +23,7 @@ export class ComputerHistoryEntryDto extends HistoryEntryDto {
 @ApiObject({ name: 'ComputerHistoryPage', description: 'A page of the states of a computer.' })
 export class ComputerHistoryPageDto extends pageOf(ComputerHistoryEntryDto, 'The states, newest first.') {}
 
-export function toComputerHistoryEntryDto(state: HistoryEntry<Computer>): ComputerHistoryEntryDto {
-  const { entry, item } = toHistoryEntryDto(state, toComputerDto);
-  return { ...entry, computer: item };
-}
+export const toComputerHistoryEntryDto = (state: HistoryEntry<Computer>): ComputerHistoryEntryDto => ({
+  ...toHistoryEntryDto(state, toComputerDto),
+  computer: state.item && toComputerDto(state.item),
+});

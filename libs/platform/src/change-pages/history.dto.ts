@@ -47,22 +47,16 @@ export abstract class HistoryEntryDto {
 /** Members that a change moves without being one. */
 const UNTOLD = ['updatedAt', 'lastCheckedAt'];
 
-/** The members that every history has, in the order of the contract, and the item as clients see it. */
-export function toHistoryEntryDto<Item, Dto extends object>(
+/** The members that every history has, in the order of the contract. `show` gives the item as clients see it. */
+export const toHistoryEntryDto = <Item>(
   { validFrom, validTo, origin, item, before }: HistoryEntry<Item>,
-  show: (item: Item) => Dto,
-): { readonly entry: HistoryEntryDto; readonly item: Dto | null } {
-  const shown = item && show(item);
-  return {
-    entry: {
-      validFrom: validFrom.toISOString(),
-      validTo: validTo?.toISOString() ?? null,
-      origin,
-      changedFields: shown && before ? differences(shown, show(before)) : [],
-    },
-    item: shown,
-  };
-}
+  show: (item: Item) => object,
+): HistoryEntryDto => ({
+  validFrom: validFrom.toISOString(),
+  validTo: validTo?.toISOString() ?? null,
+  origin,
+  changedFields: item && before ? differences(show(item), show(before)) : [],
+});
 
 function differences<Dto extends object>(one: Dto, other: Dto): string[] {
   const names = Object.keys(one) as (keyof Dto & string)[];

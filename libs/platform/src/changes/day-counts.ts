@@ -68,11 +68,11 @@ export class DayCounts {
    */
   async days(workspaceId: WorkspaceId, of: DayCountsOf, { from: first, to }: DayRange): Promise<CountedDay[]> {
     const from = first ?? to;
-    // A change under way may belong to a past day.
+    // A change under way may belong to a past day. Writers wait for this read, but not for the counts.
     const waits = from === undefined ? [] : [bind(AWAIT_TICKETS, [workspaceId])];
     const { today, begins, written } = await this.stored(workspaceId, of, { from, to }, waits);
-    const isKnown = (date: string): boolean => date in written || date === today || endOf(date) >= begins;
-    const known = daysOf(from ?? today, to ?? today, today).filter(isKnown);
+    const days = daysOf(from ?? today, to ?? today, today);
+    const known = days.filter((date) => date in written || endOf(date) >= begins);
     const uncounted = known.filter((date) => !(date in written));
     if (uncounted.filter((date) => date !== today).length > MOST_UNWRITTEN) {
       throw new DomainError('service_unavailable', UNWRITTEN);

@@ -31,12 +31,10 @@ export class HistoryErasure {
    */
   async erase(workspaceId: WorkspaceId, employee: AssetId): Promise<boolean> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const run = async <Row>(text: string, values: readonly unknown[]): Promise<Row[]> =>
-        manager.query<Row[]>(text, [...values]);
-      const [found] = await run<{ id: string }>(MARK, [workspaceId, employee]);
+      const [found] = await manager.query<{ id: string }[]>(MARK, [workspaceId, employee]);
       if (!found) return false;
       // A later statement, which sees the state that a writer ended while MARK waited for it.
-      await run(ERASE_FORMER, [workspaceId, found.id]);
+      await manager.query(ERASE_FORMER, [workspaceId, found.id]);
       const target = { type: 'ASSET', id: employee } as const;
       await this.audit.recordAct(manager, workspaceId, { action: 'history.erased', target });
       return true;
