@@ -1,7 +1,7 @@
 import type { Tag } from '#libs/kernel';
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn, ViewColumn, ViewEntity } from 'typeorm';
 
-/** The columns of `asset` that a former state keeps, and the agent version of a computer. */
+/** The columns of `asset` that a former state keeps, the agent version of a computer, and when the state was. */
 abstract class FormerColumns {
   @Column('uuid') public_id!: string;
   @Column('smallint') sub_key!: number;
@@ -29,6 +29,9 @@ abstract class FormerColumns {
   @Column('smallint', { nullable: true }) posture!: number | null;
   @Column('smallint', { nullable: true }) facet!: number | null;
   @Column('text', { nullable: true }) agent_version!: string | null;
+  /** The change set that made the state, and the one that ended it. */
+  @Column('bigint') from_change!: string;
+  @Column('bigint') to_change!: string;
 }
 
 /** A former state of an asset. A trigger on `asset` writes it: see migration 1780000000095. */
@@ -38,9 +41,6 @@ export class AssetVersionRow extends FormerColumns {
   @PrimaryColumn('bigint') asset_id!: string;
   /** The order of the states of one asset: the lock of its row makes writers take turns. */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id!: string;
-  /** The change set that made the state, and the one that ended it. */
-  @Column('bigint') from_change!: string;
-  @Column('bigint') to_change!: string;
 }
 
 /** A former state under the names of the asset's row: `id` is the asset's. */
@@ -49,8 +49,6 @@ export class FormerAssetRow extends FormerColumns {
   @ViewColumn() workspace_id!: string;
   @ViewColumn() id!: string;
   @ViewColumn() version_id!: string;
-  @ViewColumn() from_change!: string;
-  @ViewColumn() to_change!: string;
 }
 
 /** All assets, visible or not, for the history of any feature. */
