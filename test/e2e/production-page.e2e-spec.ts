@@ -13,6 +13,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -35,11 +36,11 @@ const FILES = [
 ];
 /** Stands between the outputs of two blocks. */
 const BETWEEN = '--- next block ---\n';
-const BLOCKS = examplesOf('production.md').filter(({ name }) => name !== null);
+const BLOCKS = ['production.md', 'operations.md'].flatMap(examplesOf).filter(({ name }) => name !== null);
 
 /**
- * Runs the blocks of docs/production.md in one shell, as an operator does. The directories and ports of the page become
- * those of the test, in the blocks as in the files that they read.
+ * Runs the blocks of docs/production.md in one shell, as an operator does, and then those of an upgrade. The directories
+ * and ports of the pages become those of the test, in the blocks as in the files that they read.
  */
 describe('docs/production.md', () => {
   let directory: string;
@@ -61,7 +62,7 @@ describe('docs/production.md', () => {
     const script = BLOCKS.map(({ code }) => code).join(`\necho '${BETWEEN.trim()}'\n`);
     // Its own process group, which the instances and the proxy join.
     shell = spawn('sh', ['-eu', '-c', substituted(script)], {
-      cwd: directory,
+      cwd: file('opt/compliance'),
       env: {
         PATH: `${file('bin')}:${searchPath()}`,
         REDISCLI_AUTH: new URL(redis.url).password,
@@ -107,7 +108,7 @@ describe('docs/production.md', () => {
     return {
       '/etc/compliance': file('etc/compliance'),
       '/etc/haproxy': file('etc/haproxy'),
-      '/opt/compliance': directory,
+      '/opt/compliance': file('opt/compliance'),
       '/tmp': directory,
       '/usr/local/sbin': file('bin'),
       5432: String(postgres.port),
@@ -118,25 +119,32 @@ describe('docs/production.md', () => {
   const substituted = (text: string): string =>
     text.replace(new RegExp(Object.keys(substitutes).join('|'), 'g'), (word) => substitutes[word] ?? word);
 
-  /** Makes what the first block of the page makes on a real host. */
+  /** Makes what the first block of either page makes on a real host. */
   function prepare(): void {
     for (const place of ['bin', 'etc/compliance/keys', 'etc/compliance-console/keys/signing', 'etc/haproxy'])
       mkdirSync(file(place), { recursive: true });
-    symlinkSync(join(ROOT, 'dist'), file('dist'));
+    for (const release of ['1.1.0', '1.2.0']) {
+      mkdirSync(file(`opt/compliance-${release}`), { recursive: true });
+      symlinkSync(join(ROOT, 'dist'), file(`opt/compliance-${release}/dist`));
+    }
+    symlinkSync('compliance-1.1.0', file('opt/compliance'));
     for (const path of FILES) {
       const text = substituted(readFileSync(join(ROOT, path), 'utf8'));
-      mkdirSync(dirname(file(path)), { recursive: true });
+      const place = file(`opt/compliance/${path}`);
+      mkdirSync(dirname(place), { recursive: true });
       // Only root may become another user.
-      writeFileSync(file(path), process.getuid?.() === 0 ? text : text.replace(/^ +(user|group) haproxy\n/gm, ''));
+      writeFileSync(place, process.getuid?.() === 0 ? text : text.replace(/^ +(user|group) haproxy\n/gm, ''));
     }
     const { hostname, port, username, password } = new URL(postgres.superuserUrl);
     // The users of the page are one user here.
     const runuser = `#!/bin/sh
 if [ "$2" = postgres ]; then export PGHOST=${hostname} PGPORT=${port} PGUSER=${username} PGPASSWORD=${password}; fi
 shift 3
+echo "$*" >> ${file('steps.log')}
 exec "$@"
 `;
     writeFileSync(file('bin/runuser'), runuser, { mode: 0o755 });
+    writeFileSync(file('bin/systemctl'), `#!/bin/sh\necho "$*" >> ${file('steps.log')}\n`, { mode: 0o755 });
   }
 
   it('has blocks that all succeed, one after the other', () => {
@@ -217,5 +225,21 @@ exec "$@"
       return statSync(file(`etc/compliance-console/${name}`)).mode & 0o777;
     });
     expect(modes).toEqual([0o640, 0o640, 0o640]);
+  });
+
+  it('upgrades by a migration of the new release, a link, and one restart after the other', () => {
+    const steps = readFileSync(file('steps.log'), 'utf8').split('\n');
+    const upgrade = steps.slice(steps.findIndex((step) => step.includes('compliance-1.2.0')));
+
+    expect(upgrade).toEqual([
+      expect.stringMatching(/opt\/compliance-1\.2\.0\/dist\/apps\/admin\/src\/main\.js migrate$/),
+      'restart compliance-api@1',
+      'restart compliance-api@2',
+      'restart compliance-console',
+      expect.stringMatching(/opt\/compliance\/dist\/apps\/admin\/src\/main\.js status$/),
+      '',
+    ]);
+    expect(readlinkSync(file('opt/compliance'))).toBe('compliance-1.2.0');
+    expect((outputs['restart'] ?? '').match(/"status":"ok"/g)).toHaveLength(3);
   });
 });
