@@ -20,6 +20,22 @@ describe('Tag keys', () => {
     await app.stop();
   });
 
+  const withATaggedAsset = async (): Promise<WorkspaceId> => {
+    const workspace = await app.arrange.aWorkspace();
+    await app.arrange.aTagKey(workspace, 'env');
+    const { internalId } = await app.arrange.anAsset(workspace);
+    await app.arrange.change(
+      workspace,
+      'INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id) SELECT $1, $2, id FROM tag_key WHERE workspace_id = $1',
+      [workspace, internalId],
+    );
+    return workspaceId(workspace);
+  };
+  const eventsOf = async (workspace: string): Promise<number | null> => {
+    const recorded = `SELECT FROM audit_event WHERE workspace_id = $1 AND action = 'tag_key.deleted'`;
+    return (await app.database.admin.query(recorded, [workspace])).rowCount;
+  };
+
   it('are deleted with few reads for each asset, although the statistics know only one', async () => {
     const [workspace, count] = [await app.arrange.aWorkspace(), 4_000];
     await app.arrange.aTagKey(workspace, 'env');
@@ -67,8 +83,29 @@ describe('Tag keys', () => {
     const deletions = [1, 2].map(() => keys.delete(workspaceId(workspace), 'env', () => undefined));
 
     expect(await Promise.all(deletions)).toEqual([{ assets: 0 }, { assets: 0 }]);
-    const recorded = `SELECT FROM audit_event WHERE workspace_id = $1 AND action = 'tag_key.deleted'`;
-    expect((await app.database.admin.query(recorded, [workspace])).rowCount).toBe(1);
+    expect(await eventsOf(workspace)).toBe(1);
+  });
+
+  it('leave one event where assets had the key', async () => {
+    const workspace = await withATaggedAsset();
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
+
+    expect(await keys.delete(workspace, 'env')).toEqual({ assets: 1 });
+
+    expect(await eventsOf(workspace)).toBe(1);
+  });
+
+  it('leave an event when their deletion is interrupted after it removed tags', async () => {
+    const workspace = await withATaggedAsset();
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
+
+    const interrupted = keys.delete(workspace, 'env', () => {
+      throw new Error('interrupted');
+    });
+
+    await expect(interrupted).rejects.toThrow('interrupted');
+    expect(await keys.list(workspace)).toMatchObject([{ key: 'env' }]);
+    expect(await eventsOf(workspace)).toBe(1);
   });
 
   it('are removed even from an asset that got the key just before its deletion completed', async () => {

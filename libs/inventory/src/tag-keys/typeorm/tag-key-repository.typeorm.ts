@@ -93,7 +93,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     if (!found) return null;
     let assets = 0;
     for (;;) {
-      const untagged = await this.deleteBatch(workspaceId, found.id, key);
+      const untagged = await this.deleteBatch(workspaceId, found.id, key, assets === 0);
       if (untagged === null) return { assets };
       assets += untagged;
       onProgress(assets);
@@ -101,7 +101,15 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
   }
 
   /** Returns the number of changed assets; null when none is left and the key is deleted. */
-  private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number | null> {
+  private async deleteBatch(
+    workspaceId: WorkspaceId,
+    id: string,
+    key: string,
+    isFirst: boolean,
+  ): Promise<number | null> {
+    const recordFirst = async (manager: EntityManager): Promise<void> => {
+      if (isFirst) await this.record(manager, workspaceId, 'tag_key.deleted', key);
+    };
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, id]);
       if (locked.length > 0) {
@@ -109,6 +117,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
         const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key, ids]);
         // Updates may have taken the key from all of them.
         if (!batch?.assets) return 0;
+        await recordFirst(manager);
         const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
         await manager.query(text, [...values]);
         return batch.assets;
@@ -118,7 +127,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
       // Another command deleted it meanwhile, and recorded that.
       if (!affected) return null;
       await manager.delete(TagCountRow, { workspace_id: workspaceId, tag_key_id: id });
-      await this.record(manager, workspaceId, 'tag_key.deleted', key);
+      await recordFirst(manager);
       return null;
     });
   }
