@@ -251,6 +251,12 @@ describe('admin applications', () => {
       documentOf(await refresh(await idOf(GITHUB), '--end-token'));
       expect(await live()).toBe('token_superseded');
       expect(await actions(own)).toEqual(['trust_added', 'trust_added', 'trust_replaced']);
+      const replaced = `SELECT changes FROM audit_event WHERE target_id = $1 AND action = 'application.trust_replaced'`;
+      const { rows } = await app.database.admin.query(replaced, [own.clientId]);
+      const which = Object.entries({ issuer: issuer.url, subject: GITHUB, audience: app.settings.baseUrl });
+      expect(rows).toMatchObject([
+        { changes: Object.fromEntries(which.map(([member, text]) => [member, { old: text, new: text }])) },
+      ]);
     });
 
     it('is left as it was when a refresh names the wrong one, or a set cannot be had', async () => {

@@ -100,11 +100,12 @@ export class Trusts {
     return this.credentials.changeGrant(clientId, async ({ manager, record, ...change }) => {
       const present = await manager.findBy(ApplicationTrustRow, { client_id: clientId, id: In([...sets.keys()]) });
       if (present.length < sets.size) return undefined;
-      for (const { id, given, keys: old } of present) {
+      for (const { id, given, keys: old, ...trust } of present) {
         const keys = sets.get(id) ?? [];
         await manager.update(ApplicationTrustRow, { client_id: clientId, id }, ready(keys));
         const thumbprints = { old: await thumbprintsOf(old), new: await thumbprintsOf(keys) };
-        if (given || endToken) await record('application.trust_replaced', { thumbprints });
+        const named = { ...trust, audience: trust.audience ?? this.settings.baseUrl };
+        if (given || endToken) await record('application.trust_replaced', { ...changesOf(named, named), thumbprints });
       }
       if (endToken) await change.endToken();
       return this.trustsOf(manager, clientId);
