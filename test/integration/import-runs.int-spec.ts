@@ -216,8 +216,12 @@ describe('The importer', () => {
     await expect(
       setting.imports.runLines(setting.here, { ...asked, batchSize: 50 }, failing(), () => undefined),
     ).rejects.toThrow('the power went');
+    expect(await setting.rowsOf('import_run')).toMatchObject([{ outcome: 'FAILED', counts: { created: 100 } }]);
+    const completion = expect.objectContaining({ action: 'import.completed' }) as object;
+    expect(await setting.rowsOf('audit_event')).not.toContainEqual(completion);
     const report = await setting.importAll(...records);
     expect(report).toMatchObject({ read: 120, created: 20, unchanged: 100 });
+    expect(await setting.rowsOf('audit_event')).toContainEqual(completion);
   });
 
   describe('The record of an import', () => {
