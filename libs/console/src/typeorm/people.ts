@@ -123,24 +123,27 @@ export class People {
     return { token: textOf({ workspaceId, secret }), expiresAt };
   }
 
-  /** Uses up a link. Returns null for one that is unknown, used or too old. */
+  /** Uses up a link, which signs the person in. Returns null for one that is unknown, used or too old. */
   async useLink(token: string): Promise<Membership | null> {
     const link = readSecret(token);
     if (!link) return null;
     const { workspaceId, secret } = link;
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const unused = { link_digest: digestOf(secret), link_expires_at: Raw((column) => `${column} > now()`) };
-      const used = { link_digest: null, link_expires_at: null, signed_in_at: () => 'now()' };
+      const used = { link_digest: null, link_expires_at: null };
       const present = { workspace_id: workspaceId, removed_at: IsNull(), ...unused };
       const updated = await manager.update(PersonRow, present, used, { returning: ['id'] });
       const [person] = updated.raw as { id: string }[];
-      return person ? { workspaceId, personId: person.id } : null;
+      if (!person) return null;
+      const membership = { workspaceId, personId: person.id };
+      await this.signIn(manager, membership);
+      return membership;
     });
   }
 
   /**
-   * Binds a person who was found by a verified address to the account. Nothing else signs the person in from then on.
-   * Returns false when the person is bound to another account by now, or another person to this one.
+   * Signs a person in by the account, and binds one who was found by a verified address to it. Nothing else signs the person
+   * in from then on. Returns false when the person is bound to another account by now, or another person to this one.
    */
   async bind(workspaceId: WorkspaceId, id: string, { issuer, subject }: Account): Promise<boolean> {
     const present = { workspace_id: workspaceId, id, removed_at: IsNull() };
@@ -149,14 +152,24 @@ export class People {
       { ...present, issuer, subject },
     ];
     try {
-      const { affected } = await this.database.inTenant({ workspaceId }, (manager) =>
-        manager.update(PersonRow, unboundOrSame, { issuer, subject, signed_in_at: () => 'now()' }),
-      );
-      return affected === 1;
+      return await this.database.inTenant({ workspaceId }, async (manager) => {
+        const { affected } = await manager.update(PersonRow, unboundOrSame, { issuer, subject });
+        if (affected !== 1) return false;
+        await this.signIn(manager, { workspaceId, personId: id });
+        return true;
+      });
     } catch (error) {
       if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return false;
       throw error;
     }
+  }
+
+  /** Shows the person as signed in, and records it, in the manager's transaction. */
+  async signIn(manager: EntityManager, { workspaceId, personId }: Membership): Promise<void> {
+    const place = { workspace_id: workspaceId, id: personId };
+    await manager.update(PersonRow, place, { signed_in_at: () => 'now()' });
+    const target = { type: 'PERSON', id: personId } as const;
+    await this.audit.asPerson(personId).recordAct(manager, workspaceId, { action: 'person.signed_in', target });
   }
 
   private async change(

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AuditRecorder } from '#libs/audit/operators';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { Account, Membership, Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
-import { type EntityManager, Raw } from 'typeorm';
+import { Raw } from 'typeorm';
 import { ConsoleSessionRow } from './console-session.row';
-import { PersonRow } from './person.row';
+import { People } from './people';
 import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from './workspace-secret';
 
 /** Also says when a session was used, at most once a minute. */
@@ -42,7 +41,7 @@ const before = (age: string) => Raw((column) => `${column} < now() - interval '$
 export class Sessions {
   constructor(
     private readonly database: Database,
-    private readonly audit: AuditRecorder,
+    private readonly people: People,
   ) {}
 
   /** The people whom an account opens, at most one in each workspace. */
@@ -63,7 +62,6 @@ export class Sessions {
       ];
       await manager.delete(ConsoleSessionRow, over);
       await manager.insert(ConsoleSessionRow, { ...own, digest: digestOf(secret) });
-      await this.recordSignIn(manager, workspaceId, personId);
     });
     return textOf({ workspaceId, secret });
   }
@@ -123,8 +121,9 @@ export class Sessions {
   }
 
   /**
-   * Moves the session to another workspace of the person, with the same secret and age, and with what its forms made: after
-   * a way back, a form that is sent again still makes nothing. Returns the new cookie, or null where the session is gone.
+   * Moves the session to another workspace of the person, which counts as a sign-in there. It keeps its secret, its age and
+   * what its forms made: after a way back, a form that is sent again still makes nothing. Returns the new cookie, or null
+   * where the session is gone.
    */
   async move(from: SignedIn, to: Membership): Promise<string | null> {
     const digest = digestOf(from.secret);
@@ -143,16 +142,8 @@ export class Sessions {
     const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, ...session };
     await this.database.inTenant(to, async (manager) => {
       await manager.insert(ConsoleSessionRow, moved);
-      const person = { workspace_id: to.workspaceId, id: to.personId };
-      await manager.update(PersonRow, person, { signed_in_at: () => 'now()' });
-      await this.recordSignIn(manager, to.workspaceId, to.personId);
+      await this.people.signIn(manager, to);
     });
     return textOf({ workspaceId: to.workspaceId, secret: from.secret });
-  }
-
-  /** Each workspace's audit tells of those who came in, by a sign-in or by a switch. */
-  private async recordSignIn(manager: EntityManager, workspaceId: WorkspaceId, personId: string): Promise<void> {
-    const target = { type: 'PERSON', id: personId } as const;
-    await this.audit.asPerson(personId).recordAct(manager, workspaceId, { action: 'person.signed_in', target });
   }
 }
