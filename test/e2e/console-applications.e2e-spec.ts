@@ -39,7 +39,7 @@ describe('The applications of the console', () => {
     admin.submit(`/applications/${clientId}`, `/applications/${clientId}/${action}`, fields);
   const eventsOf = async (clientId: string) => {
     const { rows } = await console.database.admin.query<Record<string, unknown>>(
-      'SELECT action, actor_type, actor_name, changes FROM audit_event WHERE target_id = $1 ORDER BY id',
+      'SELECT action, actor_type, actor_name, request_id, changes FROM audit_event WHERE target_id = $1 ORDER BY id',
       [clientId],
     );
     return rows;
@@ -166,10 +166,13 @@ describe('The applications of the console', () => {
     expect((await admin.get(path)).text).toContain('Key first');
     expect((await act(clientId, 'keys/remove', { kid: '20000' })).status).toBe(303);
     expect((await act(clientId, 'keys/remove', { kid: 'first' })).status).toBe(303);
-    expect((await eventsOf(clientId)).map(({ action }) => action)).toEqual([
+    const recorded = await eventsOf(clientId);
+    expect(recorded.map(({ action }) => action)).toEqual([
       ...['application.created', 'application.key_added', 'application.key_added'],
       ...['application.key_removed', 'application.key_removed'],
     ]);
+    const requests = [created, added, longest].map(({ headers }) => headers.get('x-request-id'));
+    expect(recorded.slice(0, 3).map(({ request_id: id }) => id)).toEqual(requests);
   });
 
   it('removes a key whose id has blanks at its ends', async () => {

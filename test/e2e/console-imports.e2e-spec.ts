@@ -60,8 +60,8 @@ describe('An upload to the console', () => {
     return { path, page: await ended(path, sent[2]) };
   };
   const importNow = async (path: string, browser: ConsoleBrowser = admin) => {
-    await browser.submit(path, `${path}/import`);
-    return ended(path, browser);
+    const { headers } = await browser.submit(path, `${path}/import`);
+    return { ...(await ended(path, browser)), requestId: headers.get('x-request-id') };
   };
   const counts = ({ text }: Shown): Record<string, number> =>
     Object.fromEntries<number>(
@@ -120,14 +120,14 @@ describe('An upload to the console', () => {
       options: { missing: 'keep', hideAtMost: null, createTagKeys: 'platform', strict: false },
     });
     const events = await query(
-      `SELECT action, target_id FROM audit_event
+      `SELECT action, target_id, request_id FROM audit_event
         WHERE workspace_id = $1 AND actor_type = 'PERSON' AND actor_name = $2 AND target_type IN ('IMPORT', 'TAG_KEY')
         ORDER BY id`,
       [ours.id, admin.personId],
     );
     expect(events).toEqual([
-      { action: 'tag_key.created', target_id: 'shelf' },
-      { action: 'import.completed', target_id: 'hr' },
+      { action: 'tag_key.created', target_id: 'shelf', request_id: done.requestId },
+      { action: 'import.completed', target_id: 'hr', request_id: done.requestId },
     ]);
     expect((await admin.get('/imports')).text).toContain(`/imports/${String(run?.['id'])}`);
     expect((await admin.get(`/imports/${String(run?.['id'])}`)).text).toContain('<dd>The admin</dd>');

@@ -242,14 +242,14 @@ describe('Sign-in by OpenID Connect', () => {
     const theirs = await console.aWorkspace('Theirs');
     const people = [await add('seen@example.com'), await add('seen@example.com', theirs.slug)];
 
-    await signIn('seen|seen@example.com|true');
+    const { last } = await signIn('seen|seen@example.com|true');
 
     const { rows } = await console.database.admin.query(
-      `SELECT id, signed_in_at IS NOT NULL AS shown, (SELECT count(*)::int FROM audit_event
-               WHERE action = 'person.signed_in' AND actor_name = person.id::text AND target_id = actor_name) AS events
+      `SELECT id, signed_in_at IS NOT NULL AS shown, ARRAY (SELECT request_id FROM audit_event
+               WHERE action = 'person.signed_in' AND actor_name = person.id::text AND target_id = actor_name) AS requests
          FROM person WHERE email = 'seen@example.com' ORDER BY added_at`,
     );
-    expect(rows).toEqual(people.map(({ id }) => ({ id, shown: true, events: 1 })));
+    expect(rows).toEqual(people.map(({ id }) => ({ id, shown: true, requests: [last.headers.get('x-request-id')] })));
   });
 
   it('takes no callback that it did not begin, and none twice', async () => {

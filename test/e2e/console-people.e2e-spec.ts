@@ -37,12 +37,14 @@ describe('The people of the console', () => {
     const twice = await admin.post(`/people/${id}/remove`, page.fields('/people'));
     expect([raised.status, removed.status, twice.status]).toEqual([303, 303, 404]);
     const { rows } = await console.database.admin.query(
-      'SELECT action, actor_type, actor_name FROM audit_event WHERE target_id = $1 ORDER BY id',
+      'SELECT action, actor_type, actor_name, request_id FROM audit_event WHERE target_id = $1 ORDER BY id',
       [id],
     );
+    const acts = Object.entries({ 'person.added': added, 'person.role_set': raised, 'person.removed': removed });
     expect(rows).toEqual(
-      ['person.added', 'person.role_set', 'person.removed'].map((action) => ({
+      acts.map(([action, { headers }]) => ({
         ...{ action, actor_type: 'PERSON', actor_name: admin.personId },
+        request_id: headers.get('x-request-id'),
       })),
     );
     expect((await (await console.signIn(ours.slug, 'viewer')).get('/people')).status).toBe(403);

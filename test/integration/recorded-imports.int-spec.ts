@@ -136,7 +136,8 @@ describe('A recorded import', () => {
     const warnings: unknown[] = [];
     poolOf(dataSource).on('acquire', (client) => client.on('notice', ({ message }) => warnings.push(message)));
     const store = new ImportStoreTypeorm(dataSource, anAuditRecorder());
-    const imports = new ImportsService(times === 1 ? store : store.asPerson(randomUUID()), new ImportFilesSystem());
+    const person = { personId: randomUUID(), requestId: randomUUID() };
+    const imports = new ImportsService(times === 1 ? store : store.asPerson(person), new ImportFilesSystem());
     const records = Array.from({ length: 2_000 }, (__, at) => ({ ...EMPLOYEE, externalId: `e-${at}`, email: null }));
     const analyzed = async (): Promise<number> => {
       const count = `SELECT analyze_count AS n FROM pg_stat_user_tables WHERE relname = 'asset'`;

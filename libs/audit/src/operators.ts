@@ -1,7 +1,7 @@
 export { type AuditArchive, AuditArchiveService } from './application/audit-archive.service';
 export { AuditOperatorModule, auditRecording } from './audit-operator.module';
 export { type EventKind, type RecordedEvent, kindOf } from './domain/audit-event';
-export { type AuditAct } from './domain/audit-act';
+export type { AuditAct, PersonAuthor } from './domain/audit-act';
 export { exportAct } from './domain/export-act';
 export { AuditRecorder } from './typeorm/audit-recorder';
 export { AUDIT_TABLES } from './typeorm/schema';

@@ -46,8 +46,8 @@ interface ApplicationAuthor {
   readonly keyHash: string;
 }
 
-/** A person who uses the console. */
-interface PersonAuthor {
+/** A person who uses the console, for one request. */
+export interface PersonAuthor {
   readonly personId: string;
   readonly requestId: string;
 }

@@ -1,7 +1,7 @@
 import { type Clock, type WorkspaceId, personName } from '#libs/kernel';
 import { type BoundStatement, bind, prepared } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
-import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
+import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, PersonAuthor, RunStatement } from '../domain/audit-act';
 import { ASSET_UPDATED, type AuditEvent, type EventKind, PERSON } from '../domain/audit-event';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 
@@ -23,24 +23,24 @@ const NOBODY = { actorName: null, applicationId: null, clientId: null, keyHash: 
 
 /**
  * Records updates and acts in their own transaction: applied and recorded, or neither. `operatorName` is who acts as
- * OPERATOR or IMPORT. With a person's id, the person of the console acts instead.
+ * OPERATOR or IMPORT. With a person, the person of the console acts instead.
  */
 export class AuditRecorder {
   constructor(
     private readonly evidence: AuditEvidence,
     private readonly clock: Clock,
     private readonly operatorName: string | null = null,
-    private readonly personId: string | null = null,
+    private readonly person: PersonAuthor | null = null,
   ) {}
 
   /** Records as acts of this person what services record as acts of an operator. */
-  asPerson(personId: string): AuditRecorder {
-    return new AuditRecorder(this.evidence, this.clock, null, personId);
+  asPerson(person: PersonAuthor): AuditRecorder {
+    return new AuditRecorder(this.evidence, this.clock, null, person);
   }
 
   /** The operator or the person, as records other than the audit name them. */
   get who(): string | null {
-    return this.personId === null ? this.operatorName : personName(this.personId);
+    return this.person === null ? this.operatorName : personName(this.person.personId);
   }
 
   /** Returns one INSERT for all changes of one update. It returns no rows. */
@@ -75,22 +75,27 @@ export class AuditRecorder {
   /** Returns the INSERT of an act by the sender of a request, which joins the unit of work. It returns no rows. */
   actStatement(
     workspaceId: WorkspaceId,
-    { requestId, ...author }: ChangeAuthor,
+    author: ChangeAuthor,
     act: Pick<AuditAct, 'action' | 'target' | 'changes'>,
   ): BoundStatement {
     if ('personId' in author) {
-      const recorder = this.asPerson(author.personId);
-      return recorder.insertAct(workspaceId, { ...act, actor: { type: 'OPERATOR' }, requestId });
+      return this.asPerson(author).insertAct(workspaceId, { ...act, actor: { type: 'OPERATOR' } });
     }
-    return this.insertAct(workspaceId, { ...act, actor: { type: 'APPLICATION', ...author }, requestId });
+    const { requestId, ...application } = author;
+    return this.insertAct(workspaceId, { ...act, actor: { type: 'APPLICATION', ...application }, requestId });
   }
 
   private insertAct(workspaceId: WorkspaceId, act: AuditAct): BoundStatement {
     const { type, ...application } = act.actor;
-    const who = type === 'APPLICATION' ? null : (this.personId ?? this.operatorName);
-    const actorType = type === 'APPLICATION' || this.personId === null ? type : PERSON;
+    const who = type === 'APPLICATION' ? null : (this.person?.personId ?? this.operatorName);
+    const actorType = type === 'APPLICATION' || this.person === null ? type : PERSON;
     const kind = { action: act.action, actorType, targetType: act.target.type, targetId: act.target.id };
-    const sender = { ...NOBODY, ...application, actorName: who, requestId: act.requestId ?? null };
+    const sender = {
+      ...NOBODY,
+      ...application,
+      actorName: who,
+      requestId: act.requestId ?? this.person?.requestId ?? null,
+    };
     const assetId = act.target.type === 'ASSET' ? act.target.id : null;
     return this.insert(workspaceId, sender, [{ kind, assetId, changes: act.changes ?? {} }]);
   }

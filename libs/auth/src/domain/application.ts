@@ -49,10 +49,11 @@ export interface ApplicationInWorkspace extends Grant {
   readonly workspaceSlug: string;
 }
 
-/** Somebody who uses the console of a workspace. */
+/** Somebody who uses the console of a workspace, for one request. */
 export interface PersonOfConsole {
   readonly workspaceId: WorkspaceId;
   readonly personId: string;
+  readonly requestId: string;
 }
 
 /** An enabled application cannot be deleted. */

@@ -33,9 +33,9 @@ export class ApplicationChanges {
   ) {}
 
   /** The changes of the person's workspace alone, which are acts of the person. */
-  asPerson({ workspaceId, personId }: PersonOfConsole): ApplicationChanges {
-    const own = new ApplicationChanges(this.database, this.audit.asPerson(personId), this.grants);
-    own.workspaceId = workspaceId;
+  asPerson(person: PersonOfConsole): ApplicationChanges {
+    const own = new ApplicationChanges(this.database, this.audit.asPerson(person), this.grants);
+    own.workspaceId = person.workspaceId;
     return own;
   }
 

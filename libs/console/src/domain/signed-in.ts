@@ -10,6 +10,7 @@ export interface SignedIn {
   readonly role: Role;
   /** The random part of the cookie. Tokens of forms derive from it. */
   readonly secret: string;
+  readonly requestId: string;
 }
 
 /** Whether this role may see what the other one may. */

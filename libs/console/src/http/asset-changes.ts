@@ -31,14 +31,8 @@ export class AssetChanges {
    * Updates all of these assets or none, without those that are gone meanwhile. Returns how many it updated.
    * @throws `validation_failed` for an owner or a tag that is not there, and `resource_not_writable`
    */
-  async update(
-    me: SignedIn,
-    ids: readonly AssetId[],
-    field: AssetField,
-    fields: AssetFieldsDto,
-    requestId: string,
-  ): Promise<number> {
-    const { workspaceId, personId } = me;
+  async update(me: SignedIn, ids: readonly AssetId[], field: AssetField, fields: AssetFieldsDto): Promise<number> {
+    const { workspaceId, personId, requestId } = me;
     const patch = await this.patchOf(me, field, fields);
     const updates = ids.map((id, place) => ({ id, idAt: ['ids', place], patch, patchAt: [] }));
     try {

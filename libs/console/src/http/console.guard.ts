@@ -27,7 +27,7 @@ export class ConsoleGuard implements CanActivate {
     request.body ??= {};
     if (needed === 'anyone') return true;
     const cookie = this.cookies.read(request, 'session');
-    const signedIn = cookie === null ? null : await this.sessions.find(cookie);
+    const signedIn = cookie === null ? null : await this.sessions.find(cookie, request.context.requestId);
     // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
     if (!signedIn) throw new LeadsTo('/sign-in');
     request.signedIn = signedIn;

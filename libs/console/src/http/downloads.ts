@@ -35,11 +35,10 @@ export class Downloads {
   /** A HEAD reads no row, so it leaves no event. @throws 429 */
   async send<Item>(me: SignedIn, response: Response, download: Download<Item>): Promise<void> {
     if (response.req.method === 'HEAD') return void response.type(download.mediaType).end();
-    const { personId } = me;
+    const { personId, requestId } = me;
     if (this.underWay.has(personId))
       throw new HttpException('Another download of yours is under way. Wait for it.', 429);
     this.underWay.add(personId);
-    const { requestId } = response.req.context;
     try {
       const { allowed, retryAfterSeconds } = await this.buckets.charge(`person ${personId}`, 'download', LIMIT);
       if (!allowed) {
@@ -61,12 +60,13 @@ export class Downloads {
     }
   }
 
-  private async record({ workspaceId, personId }: SignedIn, exported: ReturnType<typeof exportAct>): Promise<void> {
+  private async record(me: SignedIn, exported: ReturnType<typeof exportAct>): Promise<void> {
+    const { workspaceId } = me;
     await this.database.inTenant({ workspaceId }, async (manager) => {
       // It may have been deleted meanwhile, with its audit.
       const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
       if (isThere.length === 0) return;
-      await this.audit.asPerson(personId).recordAct(manager, workspaceId, exported);
+      await this.audit.asPerson(me).recordAct(manager, workspaceId, exported);
     });
   }
 }

@@ -97,7 +97,7 @@ export class InventoryController {
       const fields = await readFields(TickedAssetsDto, body);
       const isOwnerMissing = wanted === 'owner' && fields.owner === undefined && fields.ownerId === undefined;
       refuseFields({ owner: isOwnerMissing && 'Write a part of the name or e-mail address.' });
-      const updated = await this.changes.update(me, fields.ids, wanted, fields, request.context.requestId);
+      const updated = await this.changes.update(me, fields.ids, wanted, fields);
       const rest = updated < fields.ids.length ? ' The rest is not there any more.' : '';
       const have = `${updated} of ${fields.ids.length} ticked assets have the new ${wanted} now.`;
       this.notices.leave(me, response, have + rest);
@@ -143,7 +143,7 @@ export class InventoryController {
       // An empty text takes the owner away. The page of several employees sends none.
       const isNobodyChosen = wanted === 'owner' && body['owner'] === undefined && fields.ownerId === undefined;
       refuseFields({ owner: isNobodyChosen && 'Choose an employee.' });
-      const updated = await this.changes.update(me, [idOf(id)], wanted, fields, response.req.context.requestId);
+      const updated = await this.changes.update(me, [idOf(id)], wanted, fields);
       if (updated === 0) throw new NotFoundException();
       response.redirect(303, `/inventory/${id}`);
     };

@@ -38,7 +38,7 @@ export class PeopleController {
       });
       const issuer = this.settings.console.oidc?.issuer;
       const account = subject !== undefined && issuer !== undefined ? { account: { issuer, subject } } : {};
-      await this.people.asPerson(me.personId).add(me.workspaceId, { email, name, role, ...account });
+      await this.people.asPerson(me).add(me.workspaceId, { email, name, role, ...account });
       response.redirect(303, '/people');
     };
     await orShowAgain(body, add, (refused) => this.list(me, response, refused));
@@ -57,7 +57,7 @@ export class PeopleController {
 
   private async change(me: SignedIn, response: Response, work: (people: People) => Promise<unknown>): Promise<void> {
     try {
-      await work(this.people.asPerson(me.personId));
+      await work(this.people.asPerson(me));
     } catch (error) {
       if (error instanceof NoSuchPerson) throw new NotFoundException();
       if (!(error instanceof LastAdministrator)) throw error;

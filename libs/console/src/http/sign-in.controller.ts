@@ -61,7 +61,7 @@ export class SignInController {
       if (typeof account === 'string') return account;
       // Entra shows it nowhere else.
       hint = ` The subject of your account is ${account.subject}`;
-      return this.bind(account);
+      return this.bind(account, request.context.requestId);
     });
     if (!person) throw new ForbiddenException(REFUSED + hint);
     await this.begin(response, person);
@@ -80,7 +80,8 @@ export class SignInController {
     if (!linksWork(this.settings, response.req)) throw new NotFoundException();
     const { csrf } = body;
     if (typeof csrf !== 'string' || !isSame(csrf, linkTokenOf(token))) throw new ForbiddenException(REFUSED);
-    const use = async () => (await this.people.useLink(token)) ?? 'the link is unknown, used or too old';
+    const { requestId } = response.req.context;
+    const use = async () => (await this.people.useLink(token, requestId)) ?? 'the link is unknown, used or too old';
     const person = await this.limit.check(response, use);
     if (!person) throw new ForbiddenException('This link was used or is older than five minutes. Make another one.');
     await this.begin(response, person);
@@ -125,10 +126,10 @@ export class SignInController {
   }
 
   /** Binds the people whom the account opens. Returns the first, or the reason where there is none. */
-  private async bind(account: Account): Promise<Membership | string> {
+  private async bind(account: Account, requestId: string): Promise<Membership | string> {
     const bound = [];
     for (const person of await this.sessions.memberships(account)) {
-      if (await this.people.bind(person.workspaceId, person.personId, account)) bound.push(person);
+      if (await this.people.bind(person, account, requestId)) bound.push(person);
     }
     return bound[0] ?? 'nobody was added with this account or verified address';
   }

@@ -80,7 +80,8 @@ export class Uploads implements OnModuleDestroy {
   }
 
   /** Begins with a dry run. An upload of the workspace that waits is removed. @throws 409 while one is under way */
-  begin({ workspaceId, personId }: SignedIn, { path }: StoredFile, options: UploadOptions): Upload {
+  begin(me: SignedIn, { path }: StoredFile, options: UploadOptions): Upload {
+    const { workspaceId } = me;
     const before = this.of(workspaceId);
     if (before && isUnderWay(before)) {
       throw new ConflictException('An import of this workspace is under way. Wait for its end.');
@@ -92,15 +93,15 @@ export class Uploads implements OnModuleDestroy {
       ...{ state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
     };
     this.uploads.set(workspaceId, started);
-    this.start(started, personId);
+    this.start(started, me);
     return started;
   }
 
   /** Imports what the dry run read. A second call does nothing. */
-  import({ personId }: SignedIn, upload: Upload): void {
+  import(me: SignedIn, upload: Upload): void {
     if (upload.state !== 'tried') return;
     upload.state = 'importing';
-    this.start(upload, personId);
+    this.start(upload, me);
   }
 
   /** @throws 409 while it is under way */
@@ -130,18 +131,18 @@ export class Uploads implements OnModuleDestroy {
     this.uploads.delete(upload.workspaceId);
   }
 
-  private start(upload: Upload, personId: string): void {
+  private start(upload: Upload, me: SignedIn): void {
     // Nobody waits for it. The log says what went wrong.
-    this.runs.next(() => this.run(upload, personId).catch((error: unknown) => void this.told(error, upload)));
+    this.runs.next(() => this.run(upload, me).catch((error: unknown) => void this.told(error, upload)));
   }
 
-  private async run(upload: Upload, personId: string): Promise<void> {
+  private async run(upload: Upload, me: SignedIn): Promise<void> {
     const { workspaceId, path, options } = upload;
     const dryRun = upload.state === 'trying';
     Object.assign(upload, { progress: null, reason: null });
     const failed = new FailedRecords(this.files.failedRecordsOf(path));
     try {
-      upload.report = await this.imports.asPerson(personId).run(workspaceId, {
+      upload.report = await this.imports.asPerson(me).run(workspaceId, {
         ...options,
         ...{ dryRun, files: [path], mostBytes: MOST_BYTES_UNPACKED },
         onProgress: (progress) => this.follow(upload, progress),

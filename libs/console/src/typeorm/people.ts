@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
+import { type AuditAct, AuditRecorder, type PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull, Raw } from 'typeorm';
@@ -46,8 +46,8 @@ export class People {
   ) {}
 
   /** The same people, whose changes are acts of this person. */
-  asPerson(personId: string): People {
-    return new People(this.database, this.audit.asPerson(personId));
+  asPerson(person: PersonAuthor): People {
+    return new People(this.database, this.audit.asPerson(person));
   }
 
   /** Adds a person, or opens a closed one again. @throws {@link PersonThere} */
@@ -124,7 +124,7 @@ export class People {
   }
 
   /** Uses up a link, which signs the person in. Returns null for one that is unknown, used or too old. */
-  async useLink(token: string): Promise<Membership | null> {
+  async useLink(token: string, requestId: string): Promise<Membership | null> {
     const link = readSecret(token);
     if (!link) return null;
     const { workspaceId, secret } = link;
@@ -136,7 +136,7 @@ export class People {
       const [person] = updated.raw as { id: string }[];
       if (!person) return null;
       const membership = { workspaceId, personId: person.id };
-      await this.signIn(manager, membership);
+      await this.signIn(manager, { ...membership, requestId });
       return membership;
     });
   }
@@ -145,8 +145,8 @@ export class People {
    * Signs a person in by the account, and binds one who was found by a verified address to it. Nothing else signs the person
    * in from then on. Returns false when the person is bound to another account by now, or another person to this one.
    */
-  async bind(workspaceId: WorkspaceId, id: string, { issuer, subject }: Account): Promise<boolean> {
-    const present = { workspace_id: workspaceId, id, removed_at: IsNull() };
+  async bind({ workspaceId, personId }: Membership, { issuer, subject }: Account, requestId: string): Promise<boolean> {
+    const present = { workspace_id: workspaceId, id: personId, removed_at: IsNull() };
     const unboundOrSame = [
       { ...present, issuer: IsNull() },
       { ...present, issuer, subject },
@@ -155,7 +155,7 @@ export class People {
       return await this.database.inTenant({ workspaceId }, async (manager) => {
         const { affected } = await manager.update(PersonRow, unboundOrSame, { issuer, subject });
         if (affected !== 1) return false;
-        await this.signIn(manager, { workspaceId, personId: id });
+        await this.signIn(manager, { workspaceId, personId, requestId });
         return true;
       });
     } catch (error) {
@@ -165,11 +165,12 @@ export class People {
   }
 
   /** Shows the person as signed in, and records it, in the manager's transaction. */
-  async signIn(manager: EntityManager, { workspaceId, personId }: Membership): Promise<void> {
+  async signIn(manager: EntityManager, { workspaceId, ...person }: Membership & PersonAuthor): Promise<void> {
+    const { personId } = person;
     const place = { workspace_id: workspaceId, id: personId };
     await manager.update(PersonRow, place, { signed_in_at: () => 'now()' });
     const target = { type: 'PERSON', id: personId } as const;
-    await this.audit.asPerson(personId).recordAct(manager, workspaceId, { action: 'person.signed_in', target });
+    await this.audit.asPerson(person).recordAct(manager, workspaceId, { action: 'person.signed_in', target });
   }
 
   private async change(

@@ -67,7 +67,7 @@ export class Sessions {
   }
 
   /** Reads session, person and role in one statement. Returns null when any of them is gone or over. */
-  async find(cookie: string): Promise<SignedIn | null> {
+  async find(cookie: string, requestId: string): Promise<SignedIn | null> {
     const read = readSecret(cookie);
     if (!read) return null;
     const { workspaceId, secret } = read;
@@ -75,7 +75,7 @@ export class Sessions {
     const [[row] = []] = await this.database.run({ workspaceId }, [find], { patienceMs: READ_PATIENCE_MS });
     if (!row) return null;
     const [personId, personName, role, workspaceName] = row as [string, string, Role, string];
-    return { workspaceId, workspaceName, personId, personName, role, secret };
+    return { workspaceId, workspaceName, personId, personName, role, secret, requestId };
   }
 
   async end({ workspaceId, secret }: WorkspaceSecret): Promise<void> {
@@ -142,7 +142,7 @@ export class Sessions {
     const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, ...session };
     await this.database.inTenant(to, async (manager) => {
       await manager.insert(ConsoleSessionRow, moved);
-      await this.people.signIn(manager, to);
+      await this.people.signIn(manager, { ...to, requestId: from.requestId });
     });
     return textOf({ workspaceId: to.workspaceId, secret: from.secret });
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { ImportFiles, type InputLine } from '../domain/import-files.port';
 import type { BytesRead, ImportReport } from '../domain/import-report';
@@ -16,8 +17,8 @@ export class ImportsService {
   ) {}
 
   /** The same imports, as acts of this person. */
-  asPerson(personId: string): ImportsService {
-    return new ImportsService(this.store.asPerson(personId), this.files);
+  asPerson(person: PersonAuthor): ImportsService {
+    return new ImportsService(this.store.asPerson(person), this.files);
   }
 
   /** Imports the files. Reports bad lines and continues. An interrupted import can be repeated. */

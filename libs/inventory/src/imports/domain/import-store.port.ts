@@ -1,3 +1,4 @@
+import type { PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { ImportRecord } from './import-record';
 import type { ImportCounts } from './import-report';
@@ -77,7 +78,7 @@ export class ImportAlreadyRunning extends Error {
 /** Opens imports, one at a time for each source of a workspace, and dry runs beside them. */
 export abstract class ImportStore {
   /** The same store, whose imports are acts of this person. A workspace has one import by people at a time. */
-  abstract asPerson(personId: string): ImportStore;
+  abstract asPerson(person: PersonAuthor): ImportStore;
 
   /** @throws {@link ImportAlreadyRunning} */
   abstract open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession>;

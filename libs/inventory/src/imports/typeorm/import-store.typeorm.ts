@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { AuditRecorder } from '#libs/audit/operators';
+import { AuditRecorder, type PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { poolOf } from '#libs/platform/database';
 import { DataSource } from 'typeorm';
@@ -38,8 +38,8 @@ export class ImportStoreTypeorm extends ImportStore {
     super();
   }
 
-  asPerson(personId: string): ImportStore {
-    return new ImportStoreTypeorm(this.dataSource, this.audit.asPerson(personId), true);
+  asPerson(person: PersonAuthor): ImportStore {
+    return new ImportStoreTypeorm(this.dataSource, this.audit.asPerson(person), true);
   }
 
   async open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession> {
