@@ -1,10 +1,11 @@
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import { serveFiles } from '#libs/console';
 import { type Settings } from '#libs/platform/config';
 import { KEEP_ALIVE_MS, strictExpress, trustProxies } from '#libs/platform/http/server';
 import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import { ProcessLogger } from '#libs/platform/observability';
-import express, { type Express } from 'express';
+import express from 'express';
 import type { Logger } from 'pino';
 import { secretFiles } from '../../features';
 import { ConsoleAppModule } from './console-app.module';
@@ -26,8 +27,9 @@ export async function createConsole(settings: Settings, log: Logger): Promise<Ne
     new ExpressAdapter(server),
     { bodyParser: false, logger: new ProcessLogger(log), abortOnError: false },
   );
-  trustProxies(app.getHttpAdapter().getInstance() as Express, settings.trustedProxies);
+  trustProxies(server, settings.trustedProxies);
   app.use(firstSteps(settings, log));
+  serveFiles(server);
   app.use(express.urlencoded({ extended: false, limit: MAX_FORM, parameterLimit: 300 }));
   await app.init();
   app.getHttpServer().keepAliveTimeout = KEEP_ALIVE_MS;

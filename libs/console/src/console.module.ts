@@ -15,7 +15,6 @@ import { ConsoleFilter } from './http/console.filter';
 import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
 import { Downloads } from './http/downloads';
-import { FilesController } from './http/files.controller';
 import { FORM_LIMITS, ImportsController } from './http/imports.controller';
 import { InventoryController } from './http/inventory.controller';
 import { Names } from './http/names';
@@ -33,7 +32,6 @@ import { Sessions } from './typeorm/sessions';
 /** The pages of the console, and who may see them. */
 @Module({
   controllers: [
-    FilesController,
     SignInController,
     OverviewController,
     InventoryController,

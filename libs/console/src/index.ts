@@ -1,1 +1,2 @@
 export { ConsoleModule } from './console.module';
+export { serveFiles } from './http/files';

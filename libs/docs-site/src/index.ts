@@ -1,2 +1,3 @@
 export { serveExplorer } from './explorer/explorer';
 export { serveGuides } from './guides/guides';
+export { browserFile, serveFile } from './served-file';

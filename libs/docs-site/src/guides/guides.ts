@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { escapeHtml } from '#libs/kernel';
 import type { Express } from 'express';
-import { projectFile, serveBrowserFiles, serveFile } from '../served-file';
+import { browserFile, projectFile, serveBrowserFiles, serveFile } from '../served-file';
 import { type BuiltGuides, readBuiltGuides } from './built-guides';
 import { EXAMPLE_ADDRESS, GUIDES, PROGRAM } from './guide-list';
 
@@ -20,7 +20,8 @@ export function serveGuides(app: NestExpressApplication, baseUrl: string): void 
   serve('/docs/guides', 'html', () => addressed(guides().overview));
   for (const { name } of GUIDES) serve(`/docs/guides/${name}`, 'html', () => addressed(guides().pages[name]));
   serve(`/docs/guides/${PROGRAM.name}`, 'text/plain; charset=utf-8', () => projectFile(PROGRAM.file));
-  serveBrowserFiles(express, ['guides.css', 'guides.js', 'guides-search.js', 'guides-wide.js']);
+  serve('/docs/guides.css', 'css', () => browserFile('base.css') + browserFile('guides.css'));
+  serveBrowserFiles(express, ['guides.js', 'guides-search.js', 'guides-wide.js']);
   serve('/docs/guides-index.json', 'json', () => JSON.stringify(guides().index));
   serve('/docs/minisearch.js', 'js', searchLibrary);
   express.get('/docs/guides/', (_request, response) => response.redirect('../guides'));

@@ -1,25 +1,7 @@
-/** The style of the console, on the colours of the guides. They follow the setting of the reader's system. */
-export const CONSOLE_STYLE = `:root {
-  color-scheme: light dark;
-  --text: #1c2530; --soft: #56616e; --line: #dde2e8; --ground: #fff; --shade: #f4f6f8; --link: #0b5cad; --mark: #e6f0fa;
-  --good: #17703a; --bad: #b3261e; --on-link: #fff;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --text: #dfe5ec; --soft: #9fabb8; --line: #323b46; --ground: #14191f; --shade: #1d242c; --link: #7db8f5; --mark: #1d3147;
-    --good: #6cc98d; --bad: #ff9a92; --on-link: #14191f;
-  }
-}
-*, *::before, *::after { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; }
-body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
-a { color: var(--link); text-underline-offset: 0.15em; }
-:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-code, pre { font: 0.875rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+/** The style of the console, after base.css, which the guides use too. */
+export const CONSOLE_STYLE = `code, pre { overflow-wrap: anywhere; }
 [hidden] { display: none !important; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.skip { position: absolute; left: -999rem; }
-.skip:focus { left: 1rem; top: 1rem; z-index: 2; padding: 0.5rem 1rem; background: var(--ground); }
 header {
   display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; align-items: center; padding: 0.6rem 1.5rem;
   border-bottom: 1px solid var(--line);
@@ -35,10 +17,7 @@ h1 { margin: 0.5rem 0 1rem; font-size: 1.75rem; line-height: 1.2; }
 h2 { margin: 2.25rem 0 0.75rem; font-size: 1.25rem; line-height: 1.3; }
 .soft { color: var(--soft); }
 .table { position: relative; overflow-x: auto; }
-table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
 caption { padding: 0.25rem 0; color: var(--soft); text-align: left; }
-th, td { padding: 0.45rem 1rem 0.45rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-th { color: var(--soft); font-size: 0.8125rem; font-weight: 600; }
 th[scope='row'] { white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; }
@@ -78,8 +57,6 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .chart svg { display: block; width: 100%; max-width: 26rem; }
 .chart text { fill: var(--soft); }
 .chart figcaption { color: var(--text); font-size: 0.9375rem; }
-details { margin: 0.5rem 0; }
-summary { cursor: pointer; }
 progress { width: 100%; max-width: 34rem; accent-color: var(--link); }
 svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
 .bar .all { fill: var(--line); }
@@ -90,10 +67,7 @@ svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
   header, main { padding-inline: 1rem; }
   dl:not(.counts) { grid-template-columns: 1fr; gap: 0 0; }
   dl:not(.counts) dd { margin-bottom: 0.5rem; }
-  .stacked thead { position: absolute; left: -999rem; }
-  .stacked tr, .stacked td { display: block; }
-  .stacked tr { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
-  .stacked td { padding: 0; border: 0; text-align: left; }
+  .stacked td { text-align: left; }
   .stacked td:empty { display: none; }
   .filters .field { flex: 1 1 9rem; }
   .filters .field > input, .filters .field > select { width: 100%; }
