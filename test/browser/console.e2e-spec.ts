@@ -124,7 +124,7 @@ describe('The console in a browser', () => {
 
     await page.getByRole('link', { name: 'Applications' }).click();
     await page.getByLabel('Name').fill('SIEM');
-    await page.getByLabel('reads the audit, as a SIEM does').check();
+    await page.getByLabel('Read audit events.').check();
     await page.getByRole('button', { name: 'Create application' }).click();
 
     await page.getByRole('heading', { name: 'Application created' }).waitFor();

@@ -1,21 +1,11 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { serveExplorer, serveGuides } from '#libs/docs-site';
-import { type SCOPES } from '#libs/kernel';
+import { SCOPE_MEANINGS } from '#libs/kernel';
 import { API_VERSION, type Settings } from '#libs/platform/config';
 import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/http';
 import { FEATURES } from '../../features';
 import { completeContract } from './complete-contract';
-
-const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
-  'all:read': 'Read access to every resource, current and future.',
-  'all:write': 'Write access to every resource.',
-  'audit:read': 'Read audit events.',
-  'computers:read': 'Read monitored computers and device posture.',
-  'inventory:read': 'Read the asset inventory.',
-  'inventory:write': 'Update asset governance metadata.',
-  'frameworks:read': 'Read compliance frameworks. No endpoint uses it in 1.0.0.',
-};
 
 const description = (baseUrl: string): string => `Read the asset inventory and the posture of its computers, and write \
 governance metadata back.

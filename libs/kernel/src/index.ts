@@ -36,6 +36,6 @@ export {
   parseRateLimit,
 } from './rate-limit';
 export { type Expand, type Freshness, type ReadScope, type ThenRequest, newestOf } from './read-scope';
-export { SCOPES, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
+export { SCOPES, SCOPE_MEANINGS, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
 export { MAX_EXTERNAL_ID_BYTES, SOURCE_NAME_RULE, isExternalId, sourceName } from './source-identity';
 export { LAST_MILLISECOND, parseTimeBound, parseTimestamp } from './timestamp';

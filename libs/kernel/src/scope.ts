@@ -1,15 +1,17 @@
-/** All scopes (specification, Authentication 6; additions, section 1). `frameworks:read` has no endpoint in 1.0.0. */
-export const SCOPES = [
-  'all:read',
-  'all:write',
-  'audit:read',
-  'computers:read',
-  'inventory:read',
-  'inventory:write',
-  'frameworks:read',
-] as const;
+/** All scopes (specification, Authentication 6; additions, section 1), with their meaning for people. */
+export const SCOPE_MEANINGS = {
+  'all:read': 'Read access to every resource, current and future.',
+  'all:write': 'Write access to every resource.',
+  'audit:read': 'Read audit events.',
+  'computers:read': 'Read monitored computers and device posture.',
+  'inventory:read': 'Read the asset inventory.',
+  'inventory:write': 'Update asset governance metadata.',
+  'frameworks:read': 'Read compliance frameworks. No endpoint uses it in 1.0.0.',
+} as const;
 
-export type Scope = (typeof SCOPES)[number];
+export type Scope = keyof typeof SCOPE_MEANINGS;
+
+export const SCOPES = Object.keys(SCOPE_MEANINGS) as readonly Scope[];
 
 export const isScope = (value: string): value is Scope => (SCOPES as readonly string[]).includes(value);
 

@@ -10,7 +10,7 @@ import {
   readClientKeys,
   subjectFault,
 } from '#libs/auth/operators';
-import { RATE_CLASSES, formatRateLimit, isUuid } from '#libs/kernel';
+import { RATE_CLASSES, type RateLimits, SCOPE_MEANINGS, formatRateLimit, isUuid, parseRateLimit } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
@@ -26,7 +26,6 @@ import {
   ScopesDto,
 } from './application.dto';
 import { idOf } from './path-id';
-import { SCOPE_TEXTS, readLimits } from './application-form';
 import { sendPage } from './page';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
 
@@ -49,7 +48,7 @@ export class ApplicationsController {
   @Get()
   async list(@Me() { workspaceId }: SignedIn, @Res() response: Response, refused?: Refused): Promise<void> {
     const applications = await this.applications.list(workspaceId);
-    const content = { title: 'Applications', applications, scopes: SCOPE_TEXTS, once: randomUUID() };
+    const content = { title: 'Applications', applications, scopes: SCOPE_MEANINGS, once: randomUUID() };
     sendPage(response, 'applications', { ...content, ...refused });
   }
 
@@ -86,7 +85,7 @@ export class ApplicationsController {
       return [rateClass, { inForce, isOwn: own !== undefined }] as const;
     });
     const typed = { scopes: application.scopes, ...refused?.typed };
-    const choices = { limits: Object.fromEntries(limits), scopes: SCOPE_TEXTS, once: randomUUID() };
+    const choices = { limits: Object.fromEntries(limits), scopes: SCOPE_MEANINGS, once: randomUUID() };
     const content = { title: application.name, application, trusts, ...choices };
     sendPage(response, 'application', { ...content, ...refused, typed });
   }
@@ -213,3 +212,14 @@ export class ApplicationsController {
 }
 
 type ToApplication = SentTo<'client_id'>;
+
+/** Reads limits as people write them, such as 20/40. @throws `validation_failed` */
+function readLimits(typed: LimitsDto): Partial<RateLimits> {
+  const limits = RATE_CLASSES.flatMap((rateClass) => {
+    const text = typed[rateClass];
+    return text === undefined ? [] : [[rateClass, parseRateLimit(text)] as const];
+  });
+  const reason = 'Write the requests per minute, a slash and the burst, such as 20/40.';
+  refuseFields(Object.fromEntries(limits.map(([rateClass, limit]) => [rateClass, limit === null && reason])));
+  return Object.fromEntries(limits);
+}
