@@ -15,32 +15,21 @@ import { CHECKPOINT_KEYS, TOKEN_KEYS, listKeys } from '#libs/platform/keys';
  */
 export async function loadConsoleSettings(environment: NodeJS.ProcessEnv): Promise<Settings> {
   const { DATABASE_URL: _own, DATABASE_URL_FILE: _file, DATABASE_REPLICA_URLS: _standbys, ...others } = environment;
-  const faults = await consoleFaults(environment);
-  let settings: Settings | null = null;
-  try {
-    settings = loadSettingsWithoutDatabase(others);
-  } catch (error) {
-    if (!(error instanceof SettingsInvalid)) throw error;
-    faults.unshift(...error.faults);
-  }
-  if (settings === null || faults.length > 0) throw new SettingsInvalid(faults);
+  const settings = loadSettingsWithoutDatabase(others, await consoleFaults(environment));
   return Object.assign(new Settings(), settings, { databaseUrl: settings.console.databaseUrl ?? '' });
 }
 
 /** Checks that the secret for the issuer can be read. @throws {@link SettingsInvalid} naming the file */
 export function assertIssuerSecretReadable({ console: { oidc } }: Settings): void {
   if (oidc === null) return;
-  const fault = faultOfSecret(oidc.secretFile);
-  if (fault !== null) throw new SettingsInvalid([`CONSOLE_OIDC_SECRET_FILE names ${oidc.secretFile}, which ${fault}`]);
-}
-
-function faultOfSecret(path: string): string | null {
+  let fault = 'is empty';
   try {
-    return readSecretFileSync(path).toString().trim() === '' ? 'is empty' : null;
+    if (readSecretFileSync(oidc.secretFile).toString().trim() !== '') return;
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    fault = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
   }
+  throw new SettingsInvalid([`CONSOLE_OIDC_SECRET_FILE names ${oidc.secretFile}, which ${fault}`]);
 }
 
 /** Faults of the console alone. They are found even when other settings are invalid, so one start reports every fault. */

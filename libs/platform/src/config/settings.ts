@@ -30,13 +30,17 @@ export const isSet = (environment: Environment, name: string): boolean =>
   Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
 
 /** Loads the settings where none may name a database. The placeholder is never connected to. */
-export function loadSettingsWithoutDatabase(environment: Environment): Settings {
+export function loadSettingsWithoutDatabase(environment: Environment, otherFaults: readonly string[] = []): Settings {
   const placeholder = { DATABASE_URL: 'postgres://none.invalid/none' };
-  return loadSettings(isSet(environment, 'DATABASE_URL') ? environment : { ...environment, ...placeholder });
+  const named = isSet(environment, 'DATABASE_URL') ? environment : { ...environment, ...placeholder };
+  return loadSettings(named, otherFaults);
 }
 
-/** Reads and checks the settings. @throws {@link SettingsInvalid} with every fault, not just the first */
-export function loadSettings(environment: Environment): Settings {
+/**
+ * Reads and checks the settings. A process adds the faults that only it looks for.
+ * @throws {@link SettingsInvalid} with every fault, not just the first
+ */
+export function loadSettings(environment: Environment, otherFaults: readonly string[] = []): Settings {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     // Compose files and shells write an empty variable for "not set".
@@ -48,7 +52,7 @@ export function loadSettings(environment: Environment): Settings {
     const name = issue.path.join('.');
     faults.push(`${name} ${given[name] === undefined ? 'is required' : issue.message}`);
   }
-  faults.push(...faultsBetween(given));
+  faults.push(...faultsBetween(given), ...otherFaults);
   if (!parsed.success || faults.length > 0) throw new SettingsInvalid(faults);
 
   return Object.assign(new Settings(), valuesOf(parsed.data));
