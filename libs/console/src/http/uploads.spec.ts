@@ -179,13 +179,10 @@ describe('Uploads', () => {
     await expect(aFile()).resolves.toBeDefined();
   });
 
-  it('reports a directory that it cannot use, and throws nothing at the reader of forms', () => {
+  it('reports a directory that it cannot use, and throws nothing at the reader of forms', async () => {
     rmSync(directory, { recursive: true });
     writeFileSync(directory, '');
-    const done = jest.fn();
 
-    files._handleFile({ signedIn: personOf(1) }, { originalname: 'x', stream: Readable.from(['x']) }, done);
-
-    expect(done).toHaveBeenCalledWith(expect.objectContaining({ code: 'ENOTDIR' }));
+    await expect(aFile()).rejects.toMatchObject({ code: 'ENOTDIR' });
   });
 });

@@ -18,6 +18,11 @@ const FAILED = 'failed-records.ndjson';
 
 type Done = (error: Error | null, stored?: StoredFile) => void;
 
+interface SentFile {
+  readonly originalname: string;
+  readonly stream: Readable;
+}
+
 /** The place of a file that the reader of forms stored. */
 export interface StoredFile {
   readonly path: string;
@@ -42,31 +47,8 @@ export class UploadFiles implements OnModuleInit {
     this.makeDirectory();
   }
 
-  /** Refuses a second file of a workspace before a byte is stored, so that no workspace takes all places. */
-  _handleFile(
-    { signedIn: { workspaceId } }: { readonly signedIn: SignedIn },
-    file: { readonly originalname: string; readonly stream: Readable },
-    done: Done,
-  ): void {
-    if (this.receiving.has(workspaceId)) {
-      return done(new ConflictException('Another file of this workspace is on its way. Wait for its end.'));
-    }
-    let path: string;
-    // Nobody catches what is thrown here.
-    try {
-      path = this.makePlace(file.originalname);
-    } catch (error) {
-      return done(error as Error);
-    }
-    this.receiving.add(workspaceId);
-    const out = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-    pipeline(file.stream, out)
-      .catch((error: unknown) => {
-        this.remove(path);
-        throw error;
-      })
-      .finally(() => this.receiving.delete(workspaceId))
-      .then(() => done(null, { path }), done);
+  _handleFile({ signedIn }: { readonly signedIn: SignedIn }, file: SentFile, done: Done): void {
+    this.store(signedIn, file).then((path) => done(null, { path }), done);
   }
 
   _removeFile(_: unknown, { path }: StoredFile, done: Done): void {
@@ -89,6 +71,24 @@ export class UploadFiles implements OnModuleInit {
   }
 
   failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
+
+  /** Refuses a second file of a workspace before a byte is stored, so that no workspace takes all places. */
+  private async store({ workspaceId }: SignedIn, { originalname, stream }: SentFile): Promise<string> {
+    if (this.receiving.has(workspaceId)) {
+      throw new ConflictException('Another file of this workspace is on its way. Wait for its end.');
+    }
+    const path = this.makePlace(originalname);
+    this.receiving.add(workspaceId);
+    try {
+      await pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    } catch (error) {
+      this.remove(path);
+      throw error;
+    } finally {
+      this.receiving.delete(workspaceId);
+    }
+    return path;
+  }
 
   private makePlace(name: string): string {
     // A cleaner of temporary files may have removed it.
