@@ -3,9 +3,10 @@ import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { Account, Membership, Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
-import { Raw } from 'typeorm';
+import { type EntityManager, Raw } from 'typeorm';
 import { ConsoleSessionRow } from './console-session.row';
 import { People } from './people';
+import { PersonRow } from './person.row';
 import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from './workspace-secret';
 
 /** Also says when a session was used, at most once a minute. */
@@ -28,11 +29,10 @@ const MEMBERSHIPS = prepared(
   'console_memberships',
   'SELECT workspace_id, person_id FROM console_memberships($1, $2, $3)',
 );
-const ACCOUNT = prepared(
-  'console_account',
-  'SELECT issuer, subject, email FROM person WHERE workspace_id = $1 AND id = $2',
-);
-const WORKSPACE_NAME = prepared('console_workspace_name', 'SELECT name FROM workspace WHERE id = $1');
+/** Of several sends at once, and of several moves, one finds what it changes. */
+const CLAIM = `UPDATE console_session SET made = made || jsonb_build_object($3::text, $4::text)
+                WHERE workspace_id = $1 AND digest = $2 AND NOT jsonb_exists(made, $3::text)`;
+const TAKE = 'DELETE FROM console_session WHERE workspace_id = $1 AND digest = $2 RETURNING created_at, made';
 
 const before = (age: string) => Raw((column) => `${column} < now() - interval '${age}'`);
 
@@ -86,18 +86,20 @@ export class Sessions {
 
   /** The workspaces that the person may switch to, with their names. */
   async workspacesOf({ workspaceId, personId }: SignedIn): Promise<(Membership & { readonly name: string })[]> {
-    const [[row] = []] = await this.database.run({ workspaceId }, [bind(ACCOUNT, [workspaceId, personId])]);
-    const [issuer, subject, email] = row ?? [];
+    const person = { workspace_id: workspaceId, id: personId };
+    const found = await this.database.inTenant({ workspaceId }, (manager) => manager.findOneBy(PersonRow, person));
+    const { issuer, subject, email } = found ?? { issuer: null, subject: null, email: null };
     // A person who came by a link has no account yet. The operator who made the link vouches for the address.
-    const account = { issuer: issuer ?? '', subject: subject ?? '', verifiedEmail: issuer ? null : (email ?? null) };
-    const found = await this.memberships(account);
-    return Promise.all(
-      found.map(async (membership) => {
-        const scope = { workspaceId: membership.workspaceId };
-        const [[workspace] = []] = await this.database.run(scope, [bind(WORKSPACE_NAME, [membership.workspaceId])]);
-        return { ...membership, name: workspace?.[0] ?? '' };
-      }),
-    );
+    const account = { issuer: issuer ?? '', subject: subject ?? '', verifiedEmail: issuer ? null : email };
+    const memberships = await this.memberships(account);
+    return Promise.all(memberships.map(async (one) => ({ ...one, name: await this.nameOf(one) })));
+  }
+
+  private async nameOf({ workspaceId }: Membership): Promise<string> {
+    const text = 'SELECT name FROM workspace WHERE id = $1';
+    const read = (manager: EntityManager) => manager.query<{ name: string }[]>(text, [workspaceId]);
+    const [workspace] = await this.database.inTenant({ workspaceId }, read);
+    return workspace?.name ?? '';
   }
 
   /**
@@ -107,15 +109,9 @@ export class Sessions {
   async claim({ workspaceId, secret }: WorkspaceSecret, once: string, clientId: string): Promise<string | null> {
     const place = { workspace_id: workspaceId, digest: digestOf(secret) };
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const claimed = await manager
-        .createQueryBuilder()
-        .update(ConsoleSessionRow)
-        .set({ made: () => 'made || jsonb_build_object(:once::text, :clientId::text)' })
-        .where(place)
-        .andWhere('NOT jsonb_exists(made, :once::text)')
-        .setParameters({ once, clientId })
-        .execute();
-      if (claimed.affected === 1) return null;
+      const values = [...Object.values(place), once, clientId];
+      const [, claimed] = await manager.query<[unknown, number]>(CLAIM, values);
+      if (claimed === 1) return null;
       return (await manager.findOneBy(ConsoleSessionRow, place))?.made[once] ?? '';
     });
   }
@@ -127,17 +123,9 @@ export class Sessions {
    */
   async move(from: SignedIn, to: Membership): Promise<string | null> {
     const digest = digestOf(from.secret);
-    // One statement, so that of two moves at once only one finds the session.
-    const ended = await this.database.inTenant(from, (manager) =>
-      manager
-        .createQueryBuilder()
-        .delete()
-        .from(ConsoleSessionRow)
-        .where({ workspace_id: from.workspaceId, digest })
-        .returning(['created_at', 'made'])
-        .execute(),
+    const [[session]] = await this.database.inTenant(from, (manager) =>
+      manager.query<[Pick<ConsoleSessionRow, 'created_at' | 'made'>[], number]>(TAKE, [from.workspaceId, digest]),
     );
-    const [session] = ended.raw as Pick<ConsoleSessionRow, 'created_at' | 'made'>[];
     if (!session) return null;
     const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, ...session };
     await this.database.inTenant(to, async (manager) => {
