@@ -20,8 +20,7 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
     openContext(request, response);
     whenServed(request, response, (served) => {
       const { workspaceId = null, personId = null } = request.signedIn ?? {};
-      const by = { workspaceId, personId };
-      logAccess(log, { ...served, ...by });
+      logAccess(log, { ...served, ...{ workspaceId, personId } });
     });
     response.setHeader('Content-Security-Policy', POLICY);
     // Under no-referrer browsers would send "Origin: null" with forms.

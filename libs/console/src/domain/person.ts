@@ -54,6 +54,3 @@ export const isEmail = (text: string): boolean => text.length <= 254 && /^[^\s@]
 
 /** An id of an account at an issuer, in printable ASCII without blanks. */
 export const isSubject = (text: string): boolean => /^[\x21-\x7e]{1,255}$/.test(text);
-
-/** As pages name a person. */
-export const shownName = ({ name }: Pick<Person, 'name'>): string => name ?? 'an erased person';

@@ -16,8 +16,8 @@ export const ACCESS = 'console:access';
 /** Sets the role that may call a route. A route without it serves nobody. */
 export const Access = (needed: Role | 'anyone'): CustomDecorator => SetMetadata(ACCESS, needed);
 
-/** A person's request: the names in the path, and the form. */
-export type SentTo<Name extends string> = Readonly<Record<Name, string>> & {
+/** A person's request: the names in its path, and its form. */
+export type SentTo<Name extends string = never> = Readonly<Record<Name, string>> & {
   readonly me: SignedIn;
   readonly body: Typed;
 };
@@ -27,8 +27,3 @@ export const Sent = createParamDecorator((_: unknown, context: ExecutionContext)
   const request = context.switchToHttp().getRequest<Request>();
   return { ...request.params, body: request.body as unknown, me: request.signedIn };
 });
-
-/** Injects who uses the console. */
-export const Me = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().signedIn,
-);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BadRequestException, Body, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
+import { BadRequestException, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import {
   type Application,
   Applications,
@@ -15,7 +15,7 @@ import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
-import { Access, Me, Sent, type SentTo } from './access.decorator';
+import { Access, Sent, type SentTo } from './access.decorator';
 import {
   LimitsDto,
   NewApplicationDto,
@@ -46,14 +46,14 @@ export class ApplicationsController {
 
   /** `refused` comes from {@link create} alone. */
   @Get()
-  async list(@Me() { workspaceId }: SignedIn, @Res() response: Response, refused?: Refused): Promise<void> {
-    const applications = await this.applications.list(workspaceId);
+  async list(@Sent() { me }: Pick<SentTo, 'me'>, @Res() response: Response, refused?: Refused): Promise<void> {
+    const applications = await this.applications.list(me.workspaceId);
     const content = { title: 'Applications', applications, scopes: SCOPE_MEANINGS, once: randomUUID() };
     sendPage(response, 'applications', { ...content, ...refused });
   }
 
   @Post()
-  async create(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
+  async create(@Sent() { me, body }: SentTo, @Res() response: Response): Promise<void> {
     const create = async (): Promise<void> => {
       const { name, scopes, noSecret } = await readFields(NewApplicationDto, body);
       const applications = this.applications.asPerson(me);
@@ -69,7 +69,7 @@ export class ApplicationsController {
       await applications.createWithoutSecret(...wanted);
       this.lead(response, clientId);
     };
-    await orShowAgain(body, create, (refused) => this.list(me, response, refused));
+    await orShowAgain(body, create, (refused) => this.list({ me }, response, refused));
   }
 
   /** `refused` comes from {@link submit} alone. */
@@ -94,10 +94,10 @@ export class ApplicationsController {
   async rotate(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
     const { me, client_id: id, body } = sent;
     await this.submit(sent, response, RotationDto, async ({ overlap }) => {
-      if ((await this.claim(me, body, id)) !== null) return;
+      if ((await this.claim(me, body, id)) !== null) return true;
       const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap]);
-      if (!rotated) throw new NotFoundException();
-      this.showSecret(response, 'Secret rotated', rotated);
+      if (rotated) this.showSecret(response, 'Secret rotated', rotated);
+      return rotated;
     });
   }
 
@@ -129,7 +129,7 @@ export class ApplicationsController {
     await this.submit(sent, response, NewTrustDto, async ({ issuer, subject }) => {
       refuseFields({ issuer: issuerFault(issuer, this.settings.baseUrl, false), subject: subjectFault(subject) });
       const trust = { issuer, subject, audience: null, insecure: false, given: false, keys: null };
-      await this.trusts.asPerson(sent.me).add(sent.client_id, trust);
+      return this.trusts.asPerson(sent.me).add(sent.client_id, trust);
     });
   }
 
@@ -168,7 +168,8 @@ export class ApplicationsController {
   private async change(me: SignedIn, id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
     await this.own(me, id);
     if (!(await make())) throw new NotFoundException();
-    this.lead(response, id);
+    // A new secret has a page of its own.
+    if (!response.headersSent) this.lead(response, id);
   }
 
   /** Changes an application as a form says. Where fields are at fault, the page shows why. */
@@ -179,12 +180,7 @@ export class ApplicationsController {
     make: (fields: Fields) => Promise<unknown>,
   ): Promise<void> {
     const { me, client_id: id, body } = sent;
-    await this.own(me, id);
-    const change = async (): Promise<void> => {
-      await make(await readFields(dto, body));
-      // A new secret has a page of its own.
-      if (!response.headersSent) this.lead(response, id);
-    };
+    const change = () => this.change(me, id, response, async () => make(await readFields(dto, body)));
     await orShowAgain(body, change, (refused) => this.show(sent, response, refused));
   }
 

@@ -4,6 +4,7 @@ import { type AssetId, ValidationFailed, assetId, newestOf } from '#libs/kernel'
 import { Database } from '#libs/platform/database';
 import type { SignedIn } from '../domain/signed-in';
 import type { AssetFieldsDto } from './asset.dto';
+import { ShowsInstead } from './page';
 
 /** Fields of an asset that a form can change, each by itself: an import keeps what was set. */
 export const FIELDS = ['owner', 'description', 'classification', 'tags'] as const;
@@ -11,13 +12,6 @@ export type AssetField = (typeof FIELDS)[number];
 
 /** Employees of whom the person has to choose one. */
 const SHOWN = 20;
-
-/** A part of a name, or a name that several have. The content is that of the page that shows them. */
-export class OwnerToChoose extends Error {
-  constructor(readonly content: object) {
-    super('Choose one of the employees.');
-  }
-}
 
 /** Updates assets as the API does, by the person. */
 @Injectable()
@@ -29,11 +23,12 @@ export class AssetChanges {
 
   /**
    * Updates all of these assets or none, without those that are gone meanwhile. Returns how many it updated.
-   * @throws `validation_failed` for an owner or a tag that is not there, and `resource_not_writable`
+   * @throws `validation_failed` for an owner or a tag that is not there, `resource_not_writable`, and {@link ShowsInstead}
+   * with the employees of whom the person has to choose one
    */
   async update(me: SignedIn, ids: readonly AssetId[], field: AssetField, fields: AssetFieldsDto): Promise<number> {
     const { workspaceId, personId, requestId } = me;
-    const patch = await this.patchOf(me, field, fields);
+    const patch = field === 'owner' ? { ownerId: await this.ownerOf(me, ids, fields) } : patchOf(field, fields);
     const updates = ids.map((id, place) => ({ id, idAt: ['ids', place], patch, patchAt: [] }));
     try {
       const { updated } = await this.database.unitOfWork({ workspaceId }, () =>
@@ -47,19 +42,10 @@ export class AssetChanges {
     }
   }
 
-  private async patchOf(me: SignedIn, field: AssetField, fields: AssetFieldsDto): Promise<SentPatch> {
-    const { owner, ownerId, description, classification, tags = '' } = fields;
-    if (field === 'description') return { description: description ?? null };
-    if (field === 'classification') return { classification: classification ?? null };
-    const keys = tags.split('\n').map((key) => key.trim());
-    if (field === 'tags') return { tags: [...new Set(keys.filter((key) => key !== ''))] };
-    if (ownerId !== undefined) return { ownerId };
-    return { ownerId: owner === undefined ? null : await this.employeeOf(me, owner) };
-  }
-
-  /** The one employee with this name or address, as people write it. @throws {@link OwnerToChoose} */
-  private async employeeOf({ workspaceId }: SignedIn, text: string): Promise<AssetId> {
-    const scope = newestOf(workspaceId);
+  /** The employee who was chosen, or the one with this name or address, as people write it. */
+  private async ownerOf(me: SignedIn, ids: readonly AssetId[], { owner: text, ownerId }: AssetFieldsDto) {
+    if (ownerId !== undefined || text === undefined) return ownerId ?? null;
+    const scope = newestOf(me.workspaceId);
     for (const exact of [{ email: text }, { name: text }]) {
       const { items } = await this.assets.list(scope, { categoryKey: 'EMPLOYEE', ...exact }, { size: 2, after: null });
       const [found, other] = items;
@@ -68,10 +54,18 @@ export class AssetChanges {
     const { found, partly } = await this.assets.employeesWith(scope, text, SHOWN + 1);
     if (found.length > 0) {
       const matches = found.slice(0, SHOWN).sort((one, other) => one.name.localeCompare(other.name, 'en'));
-      throw new OwnerToChoose({ text, matches, more: found.length > SHOWN, partly });
+      const content = { ids, text, matches, more: found.length > SHOWN, partly };
+      throw new ShowsInstead('chooseOwner', { title: 'Choose the owner', ...content });
     }
     const which = partly ? `None of ${MOST_SEARCHED.toLocaleString('en')} employees` : 'No employee';
     const detail = `${which} has this in the name or e-mail address.`;
     throw new ValidationFailed([{ parameter: 'owner', code: 'unknown', detail }]);
   }
+}
+
+function patchOf(field: AssetField, { description, classification, tags = '' }: AssetFieldsDto): SentPatch {
+  if (field === 'description') return { description: description ?? null };
+  if (field === 'classification') return { classification: classification ?? null };
+  const keys = tags.split('\n').map((key) => key.trim());
+  return { tags: [...new Set(keys.filter((key) => key !== ''))] };
 }

@@ -1,16 +1,14 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs/audit';
 import { Clock, DomainError, type WorkspaceId, jsonLine, personName } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
-import type { Request, Response } from 'express';
-import type { SignedIn } from '../domain/signed-in';
-import { Access, Me } from './access.decorator';
+import type { Response } from 'express';
+import { Access, Sent, type SentTo } from './access.decorator';
 import { Downloads } from './downloads';
 import { listQuery, sendList } from './list-query';
 import { type NameOf, Names, actorText } from './names';
 
 const RESOURCE = 'audit-events';
-const PAGE_SIZE = 100;
 /** Without a first day, the page begins so many days before its end. */
 const DAYS = 7;
 const DAY_MS = 86_400_000;
@@ -30,14 +28,14 @@ export class AuditController {
   ) {}
 
   @Get()
-  async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
+  async list(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
     const content = { title: 'Audit', actions: ACTIONS };
-    await sendList(request, response, 'audit', content, () => this.read(workspaceId, request, response));
+    await sendList(response, 'audit', content, () => this.read(me.workspaceId, response));
   }
 
   @Get('download')
-  async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(AuditEventQueryDto, request);
+  async download(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
+    const query = await listQuery(AuditEventQueryDto, response.req);
     const { start, filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
       ...{ name: 'audit-events.ndjson', mediaType: 'application/x-ndjson', head: '' },
@@ -51,20 +49,19 @@ export class AuditController {
     });
   }
 
-  private async read(workspaceId: WorkspaceId, request: Request, response: Response) {
-    const query = await listQuery(AuditEventQueryDto, request, cursorAlone);
+  private async read(workspaceId: WorkspaceId, response: Response) {
+    const query = await listQuery(AuditEventQueryDto, response.req);
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const now = this.clock.now();
     const end = Math.min(filters.until?.getTime() ?? now, now);
     const since = new Date(Math.max(end - DAYS * DAY_MS, FIRST_DAY));
     const from = start.kind === 'beginning' ? ({ kind: 'since', since } as const) : start;
-    const pageSize = query.pageSize === undefined ? PAGE_SIZE : size;
     const [page, checkpoint] = await Promise.all([
-      this.published.read(workspaceId, filters, from, pageSize).catch((error: unknown) => {
+      this.published.read(workspaceId, filters, from, size).catch((error: unknown) => {
         // Archived meanwhile. The page begins after them, unless somebody asked for a time.
         const isArchived = error instanceof DomainError && error.code === 'cursor_expired';
         if (start.kind !== 'beginning' || !isArchived) throw error;
-        return this.published.read(workspaceId, filters, start, pageSize);
+        return this.published.read(workspaceId, filters, start, size);
       }),
       this.checkpoints.newest(workspaceId),
     ]);
@@ -76,7 +73,7 @@ export class AuditController {
     const nameOf = await this.names.of(workspaceId, assets);
     return {
       // The day stays as it was typed.
-      ...{ filters: texts, cursor: page.hasMore ? resumeCursor : null, typed: request.query },
+      ...{ filters: texts, cursor: page.hasMore ? resumeCursor : null, typed: response.req.query },
       ...{ checkpoint, waiting: page.oldestWaiting, since: from.kind === 'since' ? from.since : null },
       // The newest first: whoever looks wants to know what happened lately.
       events: [...page.changes].reverse().map(({ actor: { type, clientId, name = null, personId }, ...event }) => ({
@@ -91,12 +88,6 @@ export class AuditController {
       })),
     };
   }
-}
-
-/** A cursor is later than the first day, which stays in the address for the form and the download. */
-function cursorAlone(sent: Record<string, unknown>): Record<string, unknown> {
-  const { since: _since, ...others } = sent;
-  return 'pageCursor' in sent ? others : sent;
 }
 
 const isOfOwner = ({ field }: { readonly field: string }): boolean => field === 'ownerId';

@@ -1,12 +1,11 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import { CHECKS, type Computer, ComputerDirectory, ComputerQueryDto } from '#libs/computers';
 import { newestOf } from '#libs/kernel';
 import { Paging } from '#libs/platform/pagination';
-import type { Request, Response } from 'express';
-import type { SignedIn } from '../domain/signed-in';
-import { CHECK_LABELS } from '../domain/check-labels';
+import type { Response } from 'express';
 import { csvLine } from '../domain/csv';
-import { Access, Me, Sent, type SentTo } from './access.decorator';
+import { Access, Sent, type SentTo } from './access.decorator';
+import { CHECK_LABELS } from './coverage';
 import { Downloads } from './downloads';
 import { idOf } from './path-id';
 import { listQuery, sendList } from './list-query';
@@ -32,10 +31,9 @@ export class ComputersController {
   ) {}
 
   @Get()
-  async list(@Me() { workspaceId }: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const checks = CHECKS.map((key, place) => ({ key, label: CHECK_LABELS[place] }));
-    await sendList(request, response, 'computers', { title: 'Computers', checks }, async () => {
-      const query = await listQuery(ComputerQueryDto, request);
+  async list(@Sent() { me: { workspaceId } }: SentTo, @Res() response: Response): Promise<void> {
+    await sendList(response, 'computers', { title: 'Computers', checks: CHECK_LABELS }, async () => {
+      const query = await listQuery(ComputerQueryDto, response.req);
       const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, PAGING);
       const found = await this.computers.list(newestOf(workspaceId), filters, page, 'owner');
       const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
@@ -45,8 +43,8 @@ export class ComputersController {
   }
 
   @Get('download')
-  async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(ComputerQueryDto, request);
+  async download(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
+    const query = await listQuery(ComputerQueryDto, response.req);
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
       ...{ name: 'computers.csv', mediaType: 'text/csv; charset=utf-8' },
@@ -69,6 +67,6 @@ export class ComputersController {
 
 const checksOf = ({ compliance }: Computer) =>
   FLAGS.map((flag, place) => {
-    const passes = compliance[flag];
-    return { label: CHECK_LABELS[place], state: passes === null ? 'unknown' : passes ? 'passing' : 'failing' };
+    const [label, passes] = [Object.values(CHECK_LABELS)[place], compliance[flag]];
+    return { label, state: passes === null ? 'unknown' : passes ? 'passing' : 'failing' };
   });

@@ -2,8 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import { PROBLEMS, toDomainError } from '#libs/platform/problems';
 import type { Request, Response } from 'express';
-import { LeadsTo, sendPage } from './page';
-import { UploadGone } from './uploads';
+import { LeadsTo, ShowsInstead, sendPage } from './page';
 
 /** Turns every failure into a page. Only what is meant for people is shown. */
 @Catch()
@@ -16,8 +15,7 @@ export class ConsoleFilter implements ExceptionFilter {
     if (error instanceof LeadsTo) return response.redirect(303, error.address);
     // Nobody waits any more, as when an upload is broken off.
     if (response.destroyed) return;
-    const gone = { title: 'Upload the file again', status: 404 };
-    if (error instanceof UploadGone) return sendPage(response, 'uploadGone', gone);
+    if (error instanceof ShowsInstead) return sendPage(response, error.view, error.content);
     const { status, detail } = refusalOf(error);
     if (status >= 500) this.logger.error({ message: 'request failed', requestId, error });
     if (response.headersSent) return void response.destroy();

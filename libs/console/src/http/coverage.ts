@@ -2,17 +2,18 @@ import { CHECKS, toComputerDayDto } from '#libs/computers';
 import { ASSET_CATEGORIES, toAssetDayDto } from '#libs/inventory';
 import { type ChartPoint, lineChart } from '#libs/platform/charts';
 import type { CountedDay } from '#libs/platform/changes';
-import { CHECK_LABELS } from '../domain/check-labels';
 
 const FRAME = { width: 300, height: 130, most: 100, unit: '%' };
 
-const NOTHING = { withOwner: 0, total: 0 };
+/** The checks of a computer as people call them, such as "Disk encryption". */
+export const CHECK_LABELS = Object.fromEntries(
+  CHECKS.map((check) => [check, check.charAt(0) + check.slice(1).toLowerCase().replace('_', ' ')]),
+) as Readonly<Record<(typeof CHECKS)[number], string>>;
 
 /** Counts assets with an owner, by category. */
 export function categoriesOf(day: CountedDay) {
-  const { categories } = toAssetDayDto(day);
-  return ASSET_CATEGORIES.map(({ key, displayLabel: label }) => {
-    const { withOwner: owned, total } = categories.find(({ categoryKey }) => categoryKey === key) ?? NOTHING;
+  return toAssetDayDto(day).categories.map(({ categoryKey: key, withOwner: owned, total }) => {
+    const label = ASSET_CATEGORIES.find((category) => category.key === key)?.displayLabel ?? key;
     return { key, label, total, owned, percent: percentOf(owned, total) };
   });
 }
@@ -23,9 +24,9 @@ export const ownedOf = (day: CountedDay) => categoriesOf(day).filter(({ key }) =
 /** Counts computers that pass, by check. */
 export function checksOf(day: CountedDay) {
   const { total, checks } = toComputerDayDto(day);
-  return CHECKS.map((key, place) => {
+  return CHECKS.map((key) => {
     const percent = percentOf(checks[key].passing, total);
-    return { key, label: CHECK_LABELS[place] as string, ...checks[key], percent };
+    return { key, label: CHECK_LABELS[key], ...checks[key], percent };
   });
 }
 

@@ -3,9 +3,8 @@ import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
-import type { SignedIn } from '../domain/signed-in';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
-import { Access, Me, Sent, type SentTo } from './access.decorator';
+import { Access, Sent, type SentTo } from './access.decorator';
 import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
@@ -40,7 +39,7 @@ export class ImportsController {
 
   @Get()
   @Access('viewer')
-  async list(@Me() { workspaceId }: SignedIn, @Res() response: Response): Promise<void> {
+  async list(@Sent() { me: { workspaceId } }: SentTo, @Res() response: Response): Promise<void> {
     const found = await this.runs.latest({ workspaceId, source: null }, LATEST_RUNS + 1);
     const runs = found.slice(0, LATEST_RUNS).map(({ run }) => run);
     const hasMore = found.length > LATEST_RUNS;
@@ -57,7 +56,7 @@ export class ImportsController {
   @Post()
   @UseInterceptors(FileInterceptor('file'))
   async upload(
-    @Sent() { me, body }: SentTo<never>,
+    @Sent() { me, body }: SentTo,
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {

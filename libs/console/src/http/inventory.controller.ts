@@ -1,4 +1,4 @@
-import { Controller, Get, NotFoundException, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import {
   ASSET_CATEGORIES,
   ASSET_TYPES,
@@ -8,14 +8,13 @@ import {
   CLASSIFICATIONS,
   categoryOf,
 } from '#libs/inventory';
-import { type AssetId, type HistoryEntry, newestOf } from '#libs/kernel';
+import { type HistoryEntry, newestOf } from '#libs/kernel';
 import { MAX_PAGE_BYTES, Paging } from '#libs/platform/pagination';
-import type { Request, Response } from 'express';
-import type { SignedIn } from '../domain/signed-in';
+import type { Response } from 'express';
 import { csvLine } from '../domain/csv';
-import { Access, Me, Sent, type SentTo } from './access.decorator';
+import { Access, Sent, type SentTo } from './access.decorator';
 import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
-import { AssetChanges, type AssetField, FIELDS, OwnerToChoose } from './asset-changes';
+import { AssetChanges, type AssetField, FIELDS } from './asset-changes';
 import { Downloads } from './downloads';
 import { listQuery, queryText, sendList } from './list-query';
 import { type NameOf, Names, actorText } from './names';
@@ -51,27 +50,27 @@ export class InventoryController {
 
   /** Shows the list as the query filters it. `refused` comes from {@link writeMany} alone. */
   @Get()
-  async list(@Me() me: SignedIn, @Res() response: Response, refused?: Refused): Promise<void> {
+  async list(@Sent() { me }: Pick<SentTo, 'me'>, @Res() response: Response, refused?: Refused): Promise<void> {
     const { workspaceId } = me;
     const { req: request } = response;
     const content = {
       ...{ title: 'Inventory', categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
-      ...{ query: queryText(request), notice: this.notices.take(me, request, response) },
+      ...{ query: queryText(request), notice: this.notices.take(me, response) },
       ...{ status: refused?.status, ticked: refused ?? { errors: {}, typed: {} } },
     };
     const read = async () => {
-      const query = await listQuery(AssetQueryDto, request, typeAlone);
+      const query = await listQuery(AssetQueryDto, request);
       const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response, PAGING);
       const found = await this.assets.list(newestOf(workspaceId), filters, page, 'owner');
       const { endCursor, totalCount } = this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts);
       return { assets: found.items, totalCount, filters: texts, cursor: endCursor };
     };
-    await sendList(request, response, 'inventory', content, read);
+    await sendList(response, 'inventory', content, read);
   }
 
   @Get('download')
-  async download(@Me() me: SignedIn, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const query = await listQuery(AssetQueryDto, request, typeAlone);
+  async download(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
+    const query = await listQuery(AssetQueryDto, response.req);
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
       ...{ name: 'inventory.csv', mediaType: 'text/csv; charset=utf-8', head: csvLine(COLUMNS) },
@@ -91,9 +90,9 @@ export class InventoryController {
     const { req: request } = response;
     const wanted = ['owner', 'classification'].find((one) => one === field) as AssetField | undefined;
     if (!wanted) throw new NotFoundException();
-    const ticked = [body['ids'] ?? []].flat() as AssetId[];
     const change = async (): Promise<void> => {
-      refuseFields({ ids: (ticked.length === 0 || ticked.length > PAGE_SIZE) && 'Tick 1 to 100 assets first.' });
+      const { length } = [body['ids'] ?? []].flat();
+      refuseFields({ ids: (length === 0 || length > PAGE_SIZE) && 'Tick 1 to 100 assets first.' });
       const fields = await readFields(TickedAssetsDto, body);
       const isOwnerMissing = wanted === 'owner' && fields.owner === undefined && fields.ownerId === undefined;
       refuseFields({ owner: isOwnerMissing && 'Write a part of the name or e-mail address.' });
@@ -103,12 +102,7 @@ export class InventoryController {
       this.notices.leave(me, response, have + rest);
       response.redirect(303, `/inventory${queryText(request)}`);
     };
-    try {
-      await orShowAgain(body, change, (refused) => this.list(me, response, refused));
-    } catch (error) {
-      if (!(error instanceof OwnerToChoose)) throw error;
-      sendChoice(response, error, `${ticked.length} ticked assets`, ticked);
-    }
+    await orShowAgain(body, change, (refused) => this.list({ me }, response, refused));
   }
 
   /** `refused` comes from {@link write} alone. */
@@ -143,24 +137,13 @@ export class InventoryController {
       // An empty text takes the owner away. The page of several employees sends none.
       const isNobodyChosen = wanted === 'owner' && body['owner'] === undefined && fields.ownerId === undefined;
       refuseFields({ owner: isNobodyChosen && 'Choose an employee.' });
-      const updated = await this.changes.update(me, [idOf(id)], wanted, fields);
-      if (updated === 0) throw new NotFoundException();
+      // Nobody chooses an owner for an asset that is not there.
+      const asset = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});
+      await this.changes.update(me, [asset.id], wanted, fields);
       response.redirect(303, `/inventory/${id}`);
     };
-    try {
-      await orShowAgain(body, change, (refused) => this.show(sent, response, refused));
-    } catch (error) {
-      if (!(error instanceof OwnerToChoose)) throw error;
-      const { name } = await this.assets.get(newestOf(me.workspaceId), idOf(id), {});
-      sendChoice(response, error, name, []);
-    }
+    await orShowAgain(body, change, (refused) => this.show(sent, response, refused));
   }
-}
-
-/** A type tells its category: whoever chose another one before means the type. */
-function typeAlone(sent: Record<string, unknown>): Record<string, unknown> {
-  const { categoryKey: _category, ...others } = sent;
-  return 'subKey' in sent ? others : sent;
 }
 
 /** Describes a change by the state before it and the state after it. */
@@ -183,9 +166,3 @@ function byText({ origin, who }: Pick<HistoryEntry<Asset>, 'origin' | 'who'>, na
 
 const textOf = (value: Asset[(typeof TOLD)[number]] | undefined): string =>
   typeof value === 'string' ? value : (value ?? []).map(({ key }) => key).join(', ');
-
-/** Shows the employees of whom one becomes the owner. The form brings back what it came with. */
-function sendChoice(response: Response, { content }: OwnerToChoose, what: string, ids: readonly AssetId[]): void {
-  const form = { action: response.req.originalUrl, ids };
-  sendPage(response, 'chooseOwner', { title: `Owner of ${what}`, ...content, form });
-}

@@ -12,22 +12,17 @@ const pipe = new InputPipe();
 
 /**
  * Reads the query of a list under the API's names. A form also sends empty fields, and one for each ticked box: that leads
- * to the address without them. `read` turns what people choose into what the API takes.
+ * to the address without them.
  * @throws `validation_failed` and {@link LeadsTo}
  */
-export async function listQuery<Query extends object>(
-  dto: new () => Query,
-  request: Request,
-  read: (sent: Record<string, unknown>) => Record<string, unknown> = (all) => all,
-): Promise<Query> {
+export async function listQuery<Query extends object>(dto: new () => Query, request: Request): Promise<Query> {
   const sent = Object.entries(request.query as Record<string, string | string[]>);
   const plain = sent.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const);
   const given = plain.filter(([, value]) => value !== '');
   if (given.length < sent.length || sent.some(([, value]) => Array.isArray(value))) {
     throw new LeadsTo(request.path + textOf(given));
   }
-  const moments = momentsOf(read({ ...request.query }));
-  const query = (await pipe.transform(moments, { type: 'query', metatype: dto })) as Query;
+  const query = (await pipe.transform(asApiReads(request.query), { type: 'query', metatype: dto })) as Query;
   refuseInstantOfPage(query);
   return query;
 }
@@ -38,12 +33,12 @@ export async function listQuery<Query extends object>(
  * stays.
  */
 export async function sendList(
-  request: Request,
   response: Response,
   view: 'inventory' | 'computers' | 'audit',
   content: PageContent,
   read: () => Promise<{ readonly filters: Readonly<Record<string, string>>; readonly cursor: string | null }>,
 ): Promise<void> {
+  const { req: request } = response;
   const show = async (): Promise<void> => {
     const { filters, cursor, ...found } = await read();
     const addresses = { next: nextPage(request, cursor), download: downloadAddress(request, filters) };
@@ -70,15 +65,20 @@ function downloadAddress(request: Request, filters: Readonly<Record<string, stri
 /** The query of the list, to come back to it. */
 export const queryText = ({ query }: Request): string => textOf(Object.entries(query as Record<string, string>));
 
-/** A browser's field of a day sends no time. An address may have one. */
-function momentsOf(sent: Record<string, unknown>): Record<string, unknown> {
-  const moments = { ...sent };
+/** Turns what people choose into what the API takes. */
+function asApiReads(sent: Record<string, unknown>): Record<string, unknown> {
+  const read = { ...sent };
+  // A type tells its category: whoever chose another one before means the type.
+  if ('subKey' in sent) delete read['categoryKey'];
+  // A cursor is later than the first day, which stays in the address for the form and the download.
+  if ('pageCursor' in sent) delete read['since'];
+  // A browser's field of a day sends no time. An address may have one.
   for (const [name, daysLater] of Object.entries(DAYS)) {
-    const begin = parseTimestamp(`${String(sent[name])}T00:00:00Z`);
+    const begin = parseTimestamp(`${String(read[name])}T00:00:00Z`);
     if (!begin) continue;
-    moments[name] = new Date(Math.min(begin.getTime() + daysLater * DAY_MS, LAST_MILLISECOND)).toISOString();
+    read[name] = new Date(Math.min(begin.getTime() + daysLater * DAY_MS, LAST_MILLISECOND)).toISOString();
   }
-  return moments;
+  return read;
 }
 
 /** A form below the list brings its query along. */

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Applications } from '#libs/auth/operators';
 import { AssetsService } from '#libs/inventory';
 import { type WorkspaceId, assetId, isUuid, newestOf, personIdIn } from '#libs/kernel';
-import { shownName } from '../domain/person';
 import { People } from '../typeorm/people';
 
 /** Names by id. */
@@ -28,7 +27,7 @@ export class Names {
     return new Map<unknown, string>([
       ...(found?.items ?? []).map(({ id, name }) => [id, name] as const),
       ...applications.map(({ clientId, name }) => [clientId, name] as const),
-      ...people.map((person) => [person.id, shownName(person)] as const),
+      ...people.map((person) => [person.id, person.name ?? 'an erased person'] as const),
     ]);
   }
 }

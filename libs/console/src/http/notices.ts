@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Cookies } from './cookies';
 import { isSame } from './form-token';
@@ -16,8 +16,8 @@ export class Notices {
     this.cookies.set(response, 'notice', `${Buffer.from(text).toString('base64url')}.${tokenOf(me, text)}`, LIFE_MS);
   }
 
-  take(me: SignedIn, request: Request, response: Response): string | null {
-    const kept = this.cookies.read(request, 'notice');
+  take(me: SignedIn, response: Response): string | null {
+    const kept = this.cookies.read(response.req, 'notice');
     if (kept === null) return null;
     this.cookies.clear(response, 'notice');
     const [encoded = '', token = ''] = kept.split('.');

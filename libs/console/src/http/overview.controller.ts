@@ -4,8 +4,7 @@ import { ASSET_DAYS, ImportRuns } from '#libs/inventory';
 import { Clock, newestOf } from '#libs/kernel';
 import { type CountedDay, DayCounts } from '#libs/platform/changes';
 import type { Response } from 'express';
-import type { SignedIn } from '../domain/signed-in';
-import { Access, Me } from './access.decorator';
+import { Access, Sent, type SentTo } from './access.decorator';
 import { sendPage } from './page';
 import { categoriesOf, checksOf, ownedOf, trendOf } from './coverage';
 
@@ -25,7 +24,7 @@ export class OverviewController {
   ) {}
 
   @Get()
-  async show(@Me() { workspaceId }: SignedIn, @Res() response: Response): Promise<void> {
+  async show(@Sent() { me: { workspaceId } }: SentTo, @Res() response: Response): Promise<void> {
     const dayBefore = (days: number) => new Date(this.clock.now() - days * DAY_MS).toISOString().slice(0, 10);
     // The worker has counted the days that are over. Today's assets are counted already, computers once in an index.
     const written = (of: typeof ASSET_DAYS) => this.counts.written(workspaceId, of, dayBefore(DAYS), dayBefore(1));

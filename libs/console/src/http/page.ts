@@ -12,6 +12,8 @@ const eta = new Eta({
 });
 for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, text);
 
+type View = keyof typeof VIEWS;
+
 export interface PageContent {
   /** Title of the page, and its heading. */
   readonly title: string;
@@ -34,15 +36,25 @@ const MENU = [
 const time = (moment: Date | string | number | null | undefined): string =>
   moment ? `${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'never';
 
-/** Another page has the response to this request. */
+/** Another address has the response to this request. */
 export class LeadsTo extends Error {
   constructor(readonly address: string) {
     super(address);
   }
 }
 
+/** Another page than the usual one is the response to this request. */
+export class ShowsInstead extends Error {
+  constructor(
+    readonly view: View,
+    readonly content: PageContent,
+  ) {
+    super(content.title);
+  }
+}
+
 /** Renders a page. Templates escape every value, and the policy of the response lets no foreign script run. */
-export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent): void {
+export function sendPage(response: Response, view: View, content: PageContent): void {
   const { signedIn, path } = response.req as Request;
   const frame = signedIn && {
     menu: MENU.filter(({ needs }) => mayAct(signedIn.role, needs)).map((entry) => ({

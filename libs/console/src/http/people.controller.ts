@@ -1,14 +1,14 @@
-import { Body, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
+import { Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import { LastAdministrator, NoSuchPerson, isEmail, isSubject } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
-import { Access, Me, Sent, type SentTo } from './access.decorator';
+import { Access, Sent, type SentTo } from './access.decorator';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
-import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
+import { type Refused, orShowAgain, readFields, refuseFields } from './read-fields';
 
 /** Manages the people who may use the workspace's console. A change acts on the person's next request. */
 @Controller('people')
@@ -21,14 +21,14 @@ export class PeopleController {
 
   /** `refused` comes from the methods below alone. */
   @Get()
-  async list(@Me() me: SignedIn, @Res() response: Response, refused?: Refused): Promise<void> {
+  async list(@Sent() { me }: Pick<SentTo, 'me'>, @Res() response: Response, refused?: Refused): Promise<void> {
     const people = (await this.people.list(me.workspaceId)).filter(({ state }) => ['open', 'closed'].includes(state));
     const hasIssuer = this.settings.console.oidc !== null;
     sendPage(response, 'people', { title: 'People', people, hasIssuer, ...refused });
   }
 
   @Post()
-  async add(@Me() me: SignedIn, @Body() body: Typed, @Res() response: Response): Promise<void> {
+  async add(@Sent() { me, body }: SentTo, @Res() response: Response): Promise<void> {
     const add = async (): Promise<void> => {
       const { email, name, role, subject } = await readFields(NewPersonDto, body);
       refuseFields({
@@ -41,7 +41,7 @@ export class PeopleController {
       await this.people.asPerson(me).add(me.workspaceId, { email, name, role, ...account });
       response.redirect(303, '/people');
     };
-    await orShowAgain(body, add, (refused) => this.list(me, response, refused));
+    await orShowAgain(body, add, (refused) => this.list({ me }, response, refused));
   }
 
   @Post(':id/role')
@@ -61,7 +61,7 @@ export class PeopleController {
     } catch (error) {
       if (error instanceof NoSuchPerson) throw new NotFoundException();
       if (!(error instanceof LastAdministrator)) throw error;
-      return this.list(me, response, { status: 409, errors: { people: error.message }, typed: {} });
+      return this.list({ me }, response, { status: 409, errors: { people: error.message }, typed: {} });
     }
     response.redirect(303, '/people');
   }

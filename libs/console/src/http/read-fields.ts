@@ -44,14 +44,7 @@ export async function orShowAgain(
     const isOfFields =
       error instanceof DomainError && error.faults.length > 0 && error.code !== 'resource_not_writable';
     if (!isOfFields) throw error;
-    await showAgain({ status: 400, errors: errorsOf(error), typed });
+    const errors = Object.fromEntries(error.faults.map(({ parameter = '', detail }) => [parameter, detail]));
+    await showAgain({ status: 400, errors, typed });
   }
 }
-
-const errorsOf = ({ faults }: DomainError): Refused['errors'] =>
-  Object.fromEntries(
-    faults.map(({ parameter, pointer, detail }) => [
-      parameter ?? pointer?.split('/').find((step) => step !== '') ?? '',
-      detail,
-    ]),
-  );

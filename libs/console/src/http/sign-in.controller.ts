@@ -1,18 +1,16 @@
-import { Body, Controller, ForbiddenException, Get, NotFoundException, Post, Res } from '@nestjs/common';
+import { Controller, ForbiddenException, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import type { Account, Membership } from '../domain/person';
-import type { SignedIn } from '../domain/signed-in';
 import { Issuer, IssuerAway } from '../system/issuer.system';
 import { People } from '../typeorm/people';
 import { Sessions } from '../typeorm/sessions';
-import { Access, Me, Sent, type SentTo } from './access.decorator';
+import { Access, Sent, type SentTo } from './access.decorator';
 import { Cookies } from './cookies';
 import { isSame } from './form-token';
 import { linksWork } from './loopback';
 import { sendPage } from './page';
-import type { Typed } from './read-fields';
 import { SignInLimit } from './sign-in-limit';
 
 /** Longest time of a browser at the issuer. */
@@ -89,7 +87,7 @@ export class SignInController {
 
   @Post('sign-out')
   @Access('viewer')
-  async signOut(@Me() me: SignedIn, @Res() response: Response): Promise<void> {
+  async signOut(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
     await this.sessions.end(me);
     this.cookies.clear(response, 'session');
     response.redirect(303, '/sign-in');
@@ -97,14 +95,14 @@ export class SignInController {
 
   @Get('workspaces')
   @Access('viewer')
-  async workspaces(@Me() me: SignedIn, @Res() response: Response): Promise<void> {
+  async workspaces(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
     const workspaces = await this.sessions.workspacesOf(me);
     sendPage(response, 'workspaces', { title: 'Switch workspace', workspaces });
   }
 
   @Post('workspaces')
   @Access('viewer')
-  async switchWorkspace(@Me() me: SignedIn, @Body() { to }: Typed, @Res() response: Response): Promise<void> {
+  async switchWorkspace(@Sent() { me, body: { to } }: SentTo, @Res() response: Response): Promise<void> {
     const workspaces = await this.sessions.workspacesOf(me);
     const chosen = workspaces.find(({ workspaceId }) => workspaceId === to);
     if (!chosen) throw new NotFoundException();

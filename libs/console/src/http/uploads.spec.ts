@@ -9,7 +9,7 @@ import { FakeClock } from '../../../kernel/src/clock.fake';
 import type { Settings } from '#libs/platform/config';
 import type { SignedIn } from '../domain/signed-in';
 import { type StoredFile, UploadFiles } from '../system/upload-files.system';
-import { UploadGone, type UploadOptions, Uploads } from './uploads';
+import { type UploadOptions, Uploads } from './uploads';
 
 const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null };
 const REPORT = { failed: 0 } as ImportReport;
@@ -77,7 +77,7 @@ describe('Uploads', () => {
     uploads.expire();
 
     expect([waiting, running].map(({ path }) => existsSync(path))).toEqual([false, true]);
-    expect(() => uploads.find(personOf(1), waiting.id)).toThrow(UploadGone);
+    expect(() => uploads.find(personOf(1), waiting.id)).toThrow('Upload the file again');
   });
 
   it('runs three imports at one time, and the others in their order', async () => {

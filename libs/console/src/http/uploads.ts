@@ -14,6 +14,7 @@ import { basename } from 'node:path';
 import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
 import { FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { ShowsInstead } from './page';
 
 const MOST_BYTES_UNPACKED = 1_000_000_000;
 const MOST_RECORDS = 1_000_000;
@@ -48,9 +49,6 @@ export interface Upload {
 
 export const isUnderWay = ({ state }: Upload): boolean => state === 'trying' || state === 'importing';
 
-/** The file is not here any more, or another instance has it. */
-export class UploadGone extends Error {}
-
 /** Uploads of this instance, one for each workspace: a dry run, and then the import by the person who asked for it. */
 @Injectable()
 export class Uploads implements OnModuleDestroy {
@@ -68,10 +66,10 @@ export class Uploads implements OnModuleDestroy {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {@link UploadGone} */
+  /** @throws {@link ShowsInstead} where the file is not here any more, or another instance has it */
   find({ workspaceId }: SignedIn, id: string): Upload {
     const upload = this.of(workspaceId);
-    if (upload?.id !== id) throw new UploadGone();
+    if (upload?.id !== id) throw new ShowsInstead('uploadGone', { title: 'Upload the file again', status: 404 });
     return upload;
   }
 

@@ -18,14 +18,13 @@ export class Issuer {
 
   /** Begins a sign-in: where the browser goes, and what it keeps. @throws {@link IssuerAway} */
   async begin(): Promise<{ readonly address: string; readonly kept: string }> {
-    const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
-      await import('openid-client');
-    const [state, nonce, verifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
-    const address = buildAuthorizationUrl(await this.discovered(), {
+    const client = await import('openid-client');
+    const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()];
+    const address = client.buildAuthorizationUrl(await this.discovered(), {
       redirect_uri: `${this.settings.console.url}/sign-in/callback`,
       scope: 'openid email',
       ...{ state, nonce },
-      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     });
     return { address: address.href, kept: `${state}.${nonce}.${verifier}` };
@@ -37,11 +36,9 @@ export class Issuer {
    */
   async finish(callback: string, kept: string): Promise<Account> {
     const configuration = await this.discovered();
-    try {
-      return await this.accountOf(configuration, callback, kept);
-    } catch (cause) {
+    return this.accountOf(configuration, callback, kept).catch((cause: unknown) => {
       throw isAway(cause) ? new IssuerAway(AWAY, { cause }) : cause;
-    }
+    });
   }
 
   private async accountOf(configuration: Configuration, callback: string, kept: string): Promise<Account> {

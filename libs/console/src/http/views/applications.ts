@@ -1,12 +1,11 @@
-import { buttons, input, select, table, textarea } from './field';
+import { boxes, buttons, input, select, table, textarea } from './field';
 
-const SCOPE_BOXES = `<fieldset<%~ include('@invalid', { ...it, name: 'scopes' }) %>>
-<legend>Scopes <span class="hint">What the program may do. Give as few as it needs.</span></legend>
-<% for (const [scope, text] of Object.entries(it.scopes)) { %>
-<label class="box"><input type="checkbox" name="scopes" value="<%= scope %>"<% if ([it.typed.scopes ?? []].flat().includes(scope)) { %> checked<% } %>> <code><%= scope %></code> <span class="soft"><%= text %></span></label>
-<% } %>
-<%~ include('@error', { ...it, name: 'scopes' }) %>
-</fieldset>`;
+const SCOPE_BOXES = boxes(
+  'scopes',
+  'Scopes <span class="hint">What the program may do. Give as few as it needs.</span>',
+  'it.scopes',
+  '<code><%= value %></code> <span class="soft"><%= text %></span>',
+);
 
 const ONCE = `<input type="hidden" name="once" value="<%= it.once %>">`;
 

@@ -21,6 +21,14 @@ export const select = (name: string, label: string, hint: string, options: strin
   return field(name, label, hint, `<select ${attributes(name)}>${choices}${typed}</select>`);
 };
 
+/** Boxes to tick, one for each value and text of the choices. A query has the ticked ones as one text. */
+export const boxes = (name: string, legend: string, choices: string, label: string): string =>
+  `<fieldset<%~ include('@invalid', { ...it, name: '${name}' }) %>><legend>${legend}</legend>
+<% for (const [value, text] of Object.entries(${choices})) { %>
+<label class="box"><input type="checkbox" name="${name}" value="<%= value %>"<% if (String(it.typed.${name} ?? '').split(',').includes(value)) { %> checked<% } %>> ${label}</label>
+<% } %>
+<%~ include('@error', { ...it, name: '${name}' }) %></fieldset>`;
+
 /** A cell of a table. Numbers stand on the right, and buttons need no label on a phone. */
 interface Cell {
   readonly cell: string;

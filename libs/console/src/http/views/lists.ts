@@ -1,5 +1,5 @@
-import { CHECK_LABELS } from '../../domain/check-labels';
-import { input, select, table, textarea } from './field';
+import { CHECKS } from '#libs/computers';
+import { boxes, input, select, table, textarea } from './field';
 
 const NEXT = `<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Next page</a></p><% } %>`;
 
@@ -29,17 +29,14 @@ const OWNER_HINT = 'A part of the name or e-mail address of an employee. Empty t
 
 const CLASSIFICATIONS = 'it.classifications.map((value) => [value, value])';
 
-const CHOICE_FORM = `<form method="post" action="<%= it.form.action %>" class="fields"><%~ include('@fields', it) %>
-<% for (const id of it.form.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
+/** It goes to the address that it came from. */
+const CHOICE_FORM = `<form method="post" class="fields"><%~ include('@fields', it) %>
+<% for (const id of it.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
 
 const check = (place: number): string => {
   const state = `one.checks[${place}].state`;
   return `<span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[${state}] %>"><%= ${state} %></span>`;
 };
-
-const boxes = (name: string, label: string): string => `<fieldset><legend>${label}</legend>
-<% for (const check of it.checks) { %><label class="box"><input type="checkbox" name="${name}" value="<%= check.key %>"<% if ((it.typed.${name} ?? '').split(',').includes(check.key)) { %> checked<% } %>> <%= check.label %></label><% } %>
-<%~ include('@error', { ...it, name: '${name}' }) %></fieldset>`;
 
 const COUNTS = ['Read', 'Created', 'Updated', 'Hidden', 'Failed', 'Warned'];
 
@@ -50,10 +47,8 @@ export const RUNS = table('it.runs', 'There was no import yet.', {
   ...Object.fromEntries(COUNTS.map((label) => [label, `<%= one.${label.toLowerCase()} %>`])),
 });
 
-export const LINES = (heading: string, lines: string): string => `<% if (${lines}.length > 0) { %><h2>${heading}</h2>
-<div class="table"><table class="stacked"><thead><tr><th scope="col">Line</th><th scope="col">Reason</th></tr></thead><tbody>
-<% for (const { file, line, reason } of ${lines}) { %><tr><td data-label="Line"><%= file ? file + ':' : '' %><%= line %></td><td data-label="Reason"><%= reason %></td></tr><% } %>
-</tbody></table></div><% } %>`;
+export const LINES = (heading: string, lines: string): string => `<h2>${heading}</h2>
+${table(lines, 'None.', { Line: `<%= one.file ? one.file + ':' : '' %><%= one.line %>`, Reason: `<%= one.reason %>` })}`;
 
 export const LISTS = {
   inventory: `<% layout('@frame') %>
@@ -147,8 +142,8 @@ ${CHOICE_FORM}
   computers: `<% layout('@frame') %>
 ${filters(
   '/computers',
-  `${boxes('failingAnyOf', 'Failing')}
-${boxes('unknownAnyOf', 'Unknown')}
+  `${boxes('failingAnyOf', 'Failing', 'it.checks', '<%= text %>')}
+${boxes('unknownAnyOf', 'Unknown', 'it.checks', '<%= text %>')}
 ${select('isMonitored', 'Monitored', '', `[['', 'any'], ['true', 'yes'], ['false', 'no']]`)}
 ${day('lastCheckedBefore', 'Last check-in before (UTC)')}
 ${input('serialNumber', 'Serial number', '')}`,
@@ -158,7 +153,7 @@ ${input('serialNumber', 'Serial number', '')}`,
 ${table('it.computers', 'No computer matches.', {
   Name: `<a href="/computers/<%= one.id %>"><%= one.name %></a>`,
   Owner: OWNER,
-  ...Object.fromEntries(CHECK_LABELS.map((label, place) => [label, check(place)])),
+  ...Object.fromEntries(CHECKS.map((key, place) => [`<%= it.checks.${key} %>`, check(place)])),
   'Last check-in': `<%= it.time(one.lastCheckedAt) %>`,
 })}
 ${NEXT}
