@@ -236,7 +236,7 @@ describe('admin audit archive', () => {
   it('lets a customer verify archives and API against an earlier checkpoint', async () => {
     await record('one', 'Zugriff “Süd” 🗝 \u2028 \u2029');
     await record('three', 'four');
-    expect(await stranger()).toMatch(/^4 events are/);
+    expect(await stranger()).toMatch(/^4 events fit/);
     const first = await archive();
     await record('five');
     const second = await archive();

@@ -2,6 +2,7 @@
  * @needs python3
  */
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { noteOf } from '../support/audit-verifier';
 import { demandProgram, searchPath } from '../support/programs.cjs';
 import { type TestApp, startApp } from '../support/start-app';
 import { until } from '../support/until';
+import { signCheckpoint } from '../../libs/audit/src/system/checkpoint-signer.system';
 
 const [program] = examplesOf('verify-the-audit.md').filter(({ name }) => name === 'verify');
 const LONGEST_PROGRAM = 66;
@@ -56,6 +58,7 @@ describe("The auditor's program in the documentation", () => {
   });
 
   it('proves an empty audit, then every event, whatever text it holds', async () => {
+    expect(await verify()).toBe('0 events fit the signed checkpoint, which is kept now.\n');
     expect(await verify()).toBe('0 events are as they were recorded.\n');
     await record(['Zugriff “Süd” 🗝 \u2028 \\ "', 'tab\tand\nline', '\u007f￿𐀀', 'x'.repeat(500), '<&>', 'six', 'seven']);
     expect(await verify()).toBe('7 events are as they were recorded.\n');
@@ -95,14 +98,53 @@ describe("The auditor's program in the documentation", () => {
   const keysKept = (): { x?: string }[] =>
     (JSON.parse(readFileSync(keptFile(), 'utf8')) as { keys: { x?: string }[] }).keys;
 
-  it('follows a new key of the key set, and keeps the old ones', async () => {
+  /** The audit as archived files. Another key than the API's may have signed its checkpoint. */
+  const archive = async (note?: string): Promise<void> => {
+    const client = app.client(token);
+    const { results } = (await client.get<{ results: object[] }>('/v1/audit-events?pageSize=1000')).body;
+    const lines = results.map((event) => `${JSON.stringify(event)}\n`);
+    writeFileSync(join(directory, 'acme.ndjson'), lines.join(''));
+    const checkpoint = note ?? (await client.get('/v1/audit-events/checkpoint')).text;
+    writeFileSync(join(directory, 'acme.checkpoint'), checkpoint);
+  };
+  /** A key that is not in the key set, as one that leaked, and the audit's note signed with it. */
+  const removedKey = async (): Promise<{ key: object; note: string }> => {
+    const pair = generateKeyPairSync('ed25519');
+    const { origin, size, root } = await noteOf(app.client(token));
+    const note = signCheckpoint(origin, size, Buffer.from(root, 'base64').toString('hex'), pair);
+    return { key: pair.publicKey.export({ format: 'jwk' }), note };
+  };
+
+  it('accepts what it kept from a key that was removed since, and keeps the keys of today', async () => {
     await verify();
-    const [now] = [keysKept()];
-    writeFileSync(keptFile(), JSON.stringify({ keys: [{ kty: 'OKP', x: 'A'.repeat(43) }], note: null }));
+    const today = keysKept();
+    const { key, note } = await removedKey();
+    writeFileSync(keptFile(), JSON.stringify({ keys: [key], note }));
 
-    expect(await verify()).toMatch(/^8 events/);
+    expect(await verify()).toMatch(/^8 events are as/);
 
-    expect(keysKept()).toEqual([{ kty: 'OKP', x: 'A'.repeat(43) }, ...now]);
+    expect(keysKept()).toEqual(today);
+  });
+
+  it('fails when a key that was removed since signs a new checkpoint', async () => {
+    const { key, note } = await removedKey();
+    writeFileSync(keptFile(), JSON.stringify({ keys: [key], note: null }));
+    await archive(note);
+
+    expect(await verify(token, 'unset TOKEN; python3 verify.py acme.ndjson')).toBe(
+      'No known key signed the checkpoint.\n',
+    );
+  });
+
+  it('proves an archive without the API, by a saved key set, wherever text is not UTF-8', async () => {
+    await archive();
+    const alone = 'unset TOKEN BASE_URL; LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0 python3 verify.py';
+    const { text } = await app.client().get('/.well-known/jwks.json');
+    writeFileSync(keptFile(), text);
+
+    expect(await verify(token, `${alone} acme.ndjson`)).toMatch(/^8 events fit/);
+    expect(await verify(token, `${alone} acme.ndjson`)).toMatch(/^8 events are as/);
+    expect(await verify(token, alone)).toBe('Set TOKEN, or name archived files.\n');
   });
 
   it.each([
