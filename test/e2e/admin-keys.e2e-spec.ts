@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +74,20 @@ describe('admin keys', () => {
     for (const name of files) expect(statSync(join(SIGNING_KEYS_DIR, name)).mode & 0o777).toBe(0o600);
     const secrets = cursorKeys.map((name) => readFileSync(join(SIGNING_KEYS_DIR, name), 'utf8').trim());
     for (const { stdout } of made) for (const secret of secrets) expect(stdout).not.toContain(secret);
+  });
+
+  it('shows the public part of checkpoint keys, as the key set does, and of no other key', async () => {
+    const items = await list();
+
+    for (const { use, kid, x } of items) {
+      if (use !== 'checkpoint') expect([use, x]).toEqual([use, null]);
+      else {
+        const file = join(environment['SIGNING_KEYS_DIR'] ?? '', `${String(kid)}.checkpoint.pem`);
+        expect(x).toBe(createPublicKey(readFileSync(file)).export({ format: 'jwk' }).x);
+      }
+    }
+    const [key] = items.filter(({ use }) => use === 'checkpoint');
+    expect((await run('list')).stdout).toContain(String(key?.['x']));
   });
 
   it('removes a key only with confirmation, and never the last one of its kind', async () => {

@@ -337,7 +337,7 @@ describe('admin', () => {
       expect(rows).toEqual([{ assets: '0', workspaces: '0' }]);
     });
 
-    it('creates keys where the settings say, without a database, and lists only their ids', async () => {
+    it('creates keys where the settings say, without a database, and lists no secret of them', async () => {
       const keys = join(directory, 'keys');
       const production = {
         NODE_ENV: 'production',

@@ -67,8 +67,8 @@ async function list(options: CommonOptions): Promise<void> {
   const items = await listKeys(await settings());
   const text = (): Promise<string> =>
     table(
-      ['use', 'kid', 'current', 'created'],
-      items.map(({ use, kid, current, createdAt }) => [use, kid, current, createdAt]),
+      ['use', 'kid', 'current', 'created', 'x'],
+      items.map(({ use, kid, current, createdAt, x }) => [use, kid, current, createdAt, x]),
     );
   await print({ json: { items }, text }, options);
 }

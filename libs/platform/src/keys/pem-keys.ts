@@ -14,6 +14,8 @@ export interface PublicKey {
   readonly kid: string;
   readonly use: string;
   readonly alg: string;
+  /** Only of Ed25519 keys. */
+  readonly x?: string;
 }
 
 /** Pairs of keys, which sign and verify. */
@@ -32,7 +34,7 @@ export class PemKeys extends LoadedKeys<KeyPair> {
   get jwks(): KeySet {
     return (this.published ??= {
       keys: [...this.keys.values()].map(({ kid, material }) => {
-        const jwk = material.publicKey.export({ format: 'jwk' }) as { kty: string };
+        const jwk = material.publicKey.export({ format: 'jwk' }) as { kty: string; x?: string };
         return { ...jwk, kid, use: 'sig', alg: this.pem.algorithm };
       }),
     });
