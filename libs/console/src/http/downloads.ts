@@ -49,25 +49,37 @@ export class Downloads {
       const first = await download.reader({ size: PAGE, after: null });
       response.setHeader('Content-Type', download.mediaType);
       response.setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
-      const record = (rows: number) => this.record(me, exportAct(download.resource, rows, requestId));
+      const record = (rows: number) => this.record(me, download.resource, rows);
       await pipeline(linesOf(download, first, record), response);
     } catch (error) {
       if (!response.headersSent) throw error;
-      this.logger.warn({ message: 'download cut off', requestId });
+      this.logger.warn({ message: 'download cut off', requestId, error });
       response.destroy();
     } finally {
       this.underWay.delete(personId);
     }
   }
 
-  private async record(me: SignedIn, exported: ReturnType<typeof exportAct>): Promise<void> {
-    const { workspaceId } = me;
-    await this.database.inTenant({ workspaceId }, async (manager) => {
-      // It may have been deleted meanwhile, with its audit.
-      const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
-      if (isThere.length === 0) return;
-      await this.audit.asPerson(me).recordAct(manager, workspaceId, exported);
-    });
+  private async record(me: SignedIn, resource: string, rows: number): Promise<void> {
+    const { workspaceId, requestId } = me;
+    try {
+      await this.database.inTenant({ workspaceId }, async (manager) => {
+        // It may have been deleted meanwhile, with its audit.
+        const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
+        if (isThere.length === 0) return;
+        await this.audit.asPerson(me).recordAct(manager, workspaceId, exportAct(resource, rows, requestId));
+      });
+    } catch (error) {
+      this.logger.error({
+        message: 'download not recorded in the audit',
+        workspaceId,
+        requestId,
+        resource,
+        rows,
+        error,
+      });
+      throw error;
+    }
   }
 }
 
