@@ -145,6 +145,7 @@ exec "$@"
 `;
     writeFileSync(file('bin/runuser'), runuser, { mode: 0o755 });
     writeFileSync(file('bin/systemctl'), `#!/bin/sh\necho "$*" >> ${file('steps.log')}\n`, { mode: 0o755 });
+    writeFileSync(file('bin/logname'), '#!/bin/sh\necho ada\n', { mode: 0o755 });
   }
 
   it('has blocks that all succeed, one after the other', () => {
@@ -163,6 +164,17 @@ exec "$@"
     expect(outputs['admin']).toMatch(/^Made:\n(?: {2}\S+\n){3}Applied:\n(?: {2}\w+\n)+/);
     expect(outputs['admin']).toMatch(/role of DATABASE_URL +│ compliance_api/);
     expect(outputs['admin']).toMatch(/migrations pending +│ none/);
+  });
+
+  it('records whoever logged in as the operator, not the user of the service', async () => {
+    const url = new URL(postgres.superuserUrl);
+    url.pathname = '/compliance';
+    const client = new Client({ connectionString: url.href });
+    await client.connect();
+    const sql = `SELECT DISTINCT actor_name FROM audit_event WHERE actor_type = 'OPERATOR'`;
+    const { rows } = await client.query(sql).finally(() => client.end());
+
+    expect(rows).toEqual([{ actor_name: 'ada' }]);
   });
 
   it('starts two instances that have Postgres and Redis', () => {
