@@ -9,11 +9,12 @@ import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AuditSetting } from '../support/audit-setting';
 import { startApp } from '../support/start-app';
 
-/** Returns the SQL of docs/audit.md for this workspace. */
-function setAside(workspace: WorkspaceId): string {
-  const [, sql = ''] = /```sql\n(.+?)```/s.exec(readFileSync('docs/audit.md', 'utf8')) ?? [];
-  if (!sql.includes(`:'workspace'`)) throw new Error('docs/audit.md has no such statements');
-  return sql.replaceAll(`:'workspace'`, `'${workspace}'`);
+/** Returns the SQL of docs/audit.md that has this statement, for this workspace. */
+function documented(statement: string, workspace: WorkspaceId, first = 0): string {
+  const blocks = [...readFileSync('docs/audit.md', 'utf8').matchAll(/```sql\n(.+?)```/gs)].map(([, sql = '']) => sql);
+  const sql = blocks.find((block) => block.includes(`${statement} audit_event`));
+  if (!sql?.includes(`:'workspace'`)) throw new Error('docs/audit.md has no such statements');
+  return sql.replaceAll(`:'workspace'`, `'${workspace}'`).replaceAll(':first', String(first));
 }
 
 const SEAL = 'SELECT extend_audit($1, $2, $3, now(), $4)';
@@ -190,7 +191,9 @@ describe('Audit sealing', () => {
     const client = new Client(setting.database.migrationDatabaseUrl);
     await client.connect();
     try {
-      await setting.record(workspace, 2, { meanwhile: async () => void (await client.query(setAside(workspace))) });
+      await setting.record(workspace, 2, {
+        meanwhile: async () => void (await client.query(documented('DELETE FROM', workspace))),
+      });
     } finally {
       await client.end();
     }
@@ -330,6 +333,35 @@ describe('Audit sealing', () => {
       expect(await rowsOf(victim, 'audit_checkpoint', 'size')).toHaveLength(4);
       expect(errors).toHaveBeenCalled();
       await setting.tamper(victim, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL');
+    });
+
+    it('loses what it sealed, and no genuine event, by the documented way', async () => {
+      const victim = await setting.anAudit();
+      const kept = await rowsOf(victim, 'audit_checkpoint', 'size');
+      await api.query(`SELECT set_config('app.workspace_id', $1, false)`, [victim]);
+      const forged = randomUUID();
+      await api.query(
+        `INSERT INTO audit_event (workspace_id, id, occurred_at, action, actor_type, target_type, changes, mac)
+         VALUES ($1, $2, now(), 'application.created', 'OPERATOR', 'APPLICATION', '{}', $3)`,
+        [victim, forged, Buffer.alloc(32, 1)],
+      );
+      const { rows } = await api.query<{ id: string }>('SELECT id FROM audit_event WHERE sequence IS NULL');
+      const code = Buffer.alloc(32, 1);
+      await api.query(SEAL, [rows.map(({ id }) => id), 6, [code], code]);
+      await api.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+      const found = await setting.verify(victim);
+      const owner = new Client(setting.database.migrationDatabaseUrl);
+      await owner.connect();
+
+      await owner.query(documented('UPDATE', victim, Number(found !== 'ok' && found?.sequence)));
+      const waiting = await setting.verify(victim);
+      await owner.query(`DELETE FROM audit_event WHERE id = '${forged}'`).finally(() => owner.end());
+      await setting.sealer().sealAll();
+
+      expect(found).toMatchObject({ sequence: 7, reason: expect.stringContaining('checkpoint') as string });
+      expect(waiting).toMatchObject({ sequence: null, reason: expect.stringContaining(forged) as string });
+      expect((await rowsOf(victim, 'audit_checkpoint', 'size')).slice(0, 3)).toEqual(kept);
+      expect(await setting.audit.verify([victim])).toMatchObject({ ok: true, sealed: 8, unsealed: 0 });
     });
 
     it('cannot write a place in the audit', async () => {
