@@ -15,7 +15,7 @@ import { until } from '../support/until';
 import { signCheckpoint } from '../../libs/audit/src/system/checkpoint-signer.system';
 
 const [program] = examplesOf('verify-the-audit.md').filter(({ name }) => name === 'verify');
-const LONGEST_PROGRAM = 66;
+const LONGEST_PROGRAM = 68;
 
 describe("The auditor's program in the documentation", () => {
   let app: TestApp;
@@ -51,6 +51,8 @@ describe("The auditor's program in the documentation", () => {
     for (const description of descriptions) await client.patch(`/v1/inventory/assets/${asset}`, { description });
     await until(async () => (await noteOf(client)).size === size + descriptions.length);
   };
+  const report = (events: number, kept: number): string =>
+    `${events} events fit the new checkpoint, ${kept} of them also the kept one.\n`;
   const tamper = (statement: string) => app.database.admin.query(statement, [workspace]);
 
   it(`is at most ${LONGEST_PROGRAM} lines long`, () => {
@@ -58,12 +60,12 @@ describe("The auditor's program in the documentation", () => {
   });
 
   it('proves an empty audit, then every event, whatever text it holds', async () => {
-    expect(await verify()).toBe('0 events fit the signed checkpoint, which is kept now.\n');
-    expect(await verify()).toBe('0 events are as they were recorded.\n');
+    expect(await verify()).toMatch(report(0, 0));
+    expect(await verify()).toBe(report(0, 0));
     await record(['Zugriff “Süd” 🗝 \u2028 \\ "', 'tab\tand\nline', '\u007f￿𐀀', 'x'.repeat(500), '<&>', 'six', 'seven']);
-    expect(await verify()).toBe('7 events are as they were recorded.\n');
+    expect(await verify()).toBe(report(7, 0));
     await record(['eight']);
-    expect(await verify()).toBe('8 events are as they were recorded.\n');
+    expect(await verify()).toBe(report(8, 7));
   });
 
   it.each([
@@ -95,8 +97,8 @@ describe("The auditor's program in the documentation", () => {
   });
 
   const keptFile = () => join(directory, 'kept.json');
-  const keysKept = (): { x?: string }[] =>
-    (JSON.parse(readFileSync(keptFile(), 'utf8')) as { keys: { x?: string }[] }).keys;
+  const keysKept = (): { kty: string; x?: string }[] =>
+    (JSON.parse(readFileSync(keptFile(), 'utf8')) as { keys: { kty: string; x?: string }[] }).keys;
 
   /** The audit as archived files. Another key than the API's may have signed its checkpoint. */
   const archive = async (note?: string): Promise<void> => {
@@ -115,13 +117,29 @@ describe("The auditor's program in the documentation", () => {
     return { key: pair.publicKey.export({ format: 'jwk' }), note };
   };
 
+  it('prints each checkpoint key that it did not keep yet, and no key of tokens', async () => {
+    const first = await verify();
+    const { x } = keysKept().find(({ kty }) => kty === 'OKP') ?? {};
+    const again = await verify();
+    const { key } = await removedKey();
+    const kept = JSON.parse(readFileSync(keptFile(), 'utf8')) as object;
+    writeFileSync(
+      keptFile(),
+      JSON.stringify({ ...kept, keys: [...keysKept().filter(({ kty }) => kty === 'OKP'), key] }),
+    );
+    const afterOthers = await verify();
+
+    expect(first).toBe(`${report(8, 0)}New public key: ${x}\n`);
+    expect([again, afterOthers]).toEqual([report(8, 8), report(8, 8)]);
+  });
+
   it('accepts what it kept from a key that was removed since, and keeps the keys of today', async () => {
     await verify();
     const today = keysKept();
     const { key, note } = await removedKey();
     writeFileSync(keptFile(), JSON.stringify({ keys: [key], note }));
 
-    expect(await verify()).toMatch(/^8 events are as/);
+    expect(await verify()).toMatch(report(8, 8));
 
     expect(keysKept()).toEqual(today);
   });
@@ -142,8 +160,8 @@ describe("The auditor's program in the documentation", () => {
     const { text } = await app.client().get('/.well-known/jwks.json');
     writeFileSync(keptFile(), text);
 
-    expect(await verify(token, `${alone} acme.ndjson`)).toMatch(/^8 events fit/);
-    expect(await verify(token, `${alone} acme.ndjson`)).toMatch(/^8 events are as/);
+    expect(await verify(token, `${alone} acme.ndjson`)).toBe(report(8, 0));
+    expect(await verify(token, `${alone} acme.ndjson`)).toBe(report(8, 8));
     expect(await verify(token, alone)).toBe('Set TOKEN, or name archived files.\n');
   });
 
