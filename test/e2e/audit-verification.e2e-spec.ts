@@ -218,4 +218,17 @@ describe("The auditor's program in the documentation", () => {
     writeFileSync(kept, another);
     expect(await verify()).toMatch(/No known key/);
   });
+
+  it('fails without the API when the files end before the kept checkpoint, and verifies them alone', async () => {
+    const alone = 'unset TOKEN BASE_URL; python3 verify.py acme.ndjson';
+    await archive();
+    await record(['nine']);
+    await verify();
+    const failed = await verify(token, alone);
+    writeFileSync(keptFile(), JSON.stringify({ keys: keysKept(), note: null }));
+    const succeeded = await verify(token, alone);
+
+    expect(failed).toBe('Events were changed, removed, added or moved.\n');
+    expect(succeeded).toBe(report(8, 0));
+  });
 });
