@@ -145,7 +145,7 @@ exec "$@"
 `;
     writeFileSync(file('bin/runuser'), runuser, { mode: 0o755 });
     writeFileSync(file('bin/systemctl'), `#!/bin/sh\necho "$*" >> ${file('steps.log')}\n`, { mode: 0o755 });
-    writeFileSync(file('bin/logname'), '#!/bin/sh\necho ada\n', { mode: 0o755 });
+    writeFileSync(file('bin/logname'), '#!/bin/sh\necho ada@corp\n', { mode: 0o755 });
   }
 
   it('has blocks that all succeed, one after the other', () => {
