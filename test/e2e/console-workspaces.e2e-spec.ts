@@ -7,6 +7,7 @@ describe('The switch of workspaces', () => {
     console = await startConsole();
   });
   afterAll(() => console.stop());
+  afterEach(() => jest.restoreAllMocks());
 
   /** Signs somebody in who is a person of two workspaces. */
   const somebodyOfTwo = async () => {
@@ -17,6 +18,17 @@ describe('The switch of workspaces', () => {
     return { browser: await console.signIn(ours.slug, 'admin', email), theirs };
   };
 
+  const leftIn = async (workspace: string): Promise<object | undefined> => {
+    const { rows } = await console.database.admin.query<object>(
+      `SELECT signed_in_at, (SELECT count(*)::int FROM console_session WHERE workspace_id = $1) AS sessions,
+              (SELECT count(*)::int FROM audit_event WHERE workspace_id = $1 AND action = 'person.signed_in') AS events
+         FROM person WHERE workspace_id = $1`,
+      [workspace],
+    );
+    return rows[0];
+  };
+  const nothing = { signed_in_at: null, sessions: 0, events: 0 };
+
   it('counts as a sign-in, so that the person is not closed after 14 days', async () => {
     const { browser, theirs } = await somebodyOfTwo();
 
@@ -24,6 +36,23 @@ describe('The switch of workspaces', () => {
 
     const { items } = await console.admin('people', 'list', '--workspace', theirs.slug);
     expect(items).toEqual([expect.objectContaining({ signedInAt: expect.any(String) as string })]);
+  });
+
+  it('leaves nothing in a workspace that removed the person meanwhile', async () => {
+    const { browser, theirs } = await somebodyOfTwo();
+    const { items } = await console.admin('people', 'list', '--workspace', theirs.slug);
+    const [{ id = '' } = {}] = items as { id: string }[];
+    const sessions = console.app.get(Sessions);
+    const move = sessions.move.bind(sessions);
+    jest.spyOn(sessions, 'move').mockImplementationOnce(async (...args) => {
+      await console.admin('people', 'remove', '--workspace', theirs.slug, id, '--yes-last-admin');
+      return move(...args);
+    });
+
+    const { status, headers } = await browser.submit('/workspaces', '/workspaces', { to: theirs.id });
+
+    expect([status, headers.getSetCookie()]).toEqual([303, []]);
+    expect(await leftIn(theirs.id)).toEqual(nothing);
   });
 
   it('keeps the person signed in while a request with the cookie from before is answered', async () => {

@@ -155,8 +155,7 @@ export class People {
       return await this.database.inTenant({ workspaceId }, async (manager) => {
         const { affected } = await manager.update(PersonRow, unboundOrSame, { issuer, subject });
         if (affected !== 1) return false;
-        await this.signIn(manager, { workspaceId, personId, requestId });
-        return true;
+        return this.signIn(manager, { workspaceId, personId, requestId });
       });
     } catch (error) {
       if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return false;
@@ -164,13 +163,18 @@ export class People {
     }
   }
 
-  /** Shows the person as signed in, and records it, in the manager's transaction. */
-  async signIn(manager: EntityManager, { workspaceId, ...person }: Membership & PersonAuthor): Promise<void> {
+  /**
+   * Shows the person as signed in, and records it, in the manager's transaction. Until that ends, the person stays. Returns
+   * false where the person was removed.
+   */
+  async signIn(manager: EntityManager, { workspaceId, ...person }: Membership & PersonAuthor): Promise<boolean> {
     const { personId } = person;
-    const place = { workspace_id: workspaceId, id: personId };
-    await manager.update(PersonRow, place, { signed_in_at: () => 'now()' });
+    const present = { workspace_id: workspaceId, id: personId, removed_at: IsNull() };
+    const { affected } = await manager.update(PersonRow, present, { signed_in_at: () => 'now()' });
+    if (affected !== 1) return false;
     const target = { type: 'PERSON', id: personId } as const;
     await this.audit.asPerson(person).recordAct(manager, workspaceId, { action: 'person.signed_in', target });
+    return true;
   }
 
   private async change(

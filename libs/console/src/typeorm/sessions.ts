@@ -119,7 +119,7 @@ export class Sessions {
   /**
    * Moves the session to another workspace of the person, which counts as a sign-in there. It keeps its secret, its age and
    * what its forms made: after a way back, a form that is sent again still makes nothing. Returns the new cookie, or null
-   * where the session is gone.
+   * where the session is gone or the person was removed there.
    */
   async move(from: SignedIn, to: Membership): Promise<string | null> {
     const digest = digestOf(from.secret);
@@ -128,10 +128,10 @@ export class Sessions {
     );
     if (!session) return null;
     const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, ...session };
-    await this.database.inTenant(to, async (manager) => {
+    return this.database.inTenant(to, async (manager) => {
+      if (!(await this.people.signIn(manager, { ...to, requestId: from.requestId }))) return null;
       await manager.insert(ConsoleSessionRow, moved);
-      await this.people.signIn(manager, { ...to, requestId: from.requestId });
+      return textOf({ workspaceId: to.workspaceId, secret: from.secret });
     });
-    return textOf({ workspaceId: to.workspaceId, secret: from.secret });
   }
 }
