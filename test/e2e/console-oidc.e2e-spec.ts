@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AuditRecorder } from '#libs/audit/operators';
 import { freePort } from '../support/free-port';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
 
@@ -250,6 +251,18 @@ describe('Sign-in by OpenID Connect', () => {
          FROM person WHERE email = 'seen@example.com' ORDER BY added_at`,
     );
     expect(rows).toEqual(people.map(({ id }) => ({ id, shown: true, requests: [last.headers.get('x-request-id')] })));
+  });
+
+  it('binds nobody where no event of the sign-in can be recorded', async () => {
+    const { id } = await add('unrecorded@example.com');
+    const lost = jest.spyOn(AuditRecorder.prototype, 'recordAct').mockRejectedValueOnce(new Error('no event'));
+
+    const { last } = await signIn('unrecorded|unrecorded@example.com|true');
+    lost.mockRestore();
+
+    const { rows } = await console.database.admin.query('SELECT issuer, signed_in_at FROM person WHERE id = $1', [id]);
+    expect([last.status, last.headers.getSetCookie()]).toEqual([500, [expect.stringContaining('console_sign_in=;')]]);
+    expect(rows).toEqual([{ issuer: null, signed_in_at: null }]);
   });
 
   it('takes no callback that it did not begin, and none twice', async () => {

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AuditRecorder } from '#libs/audit/operators';
 import { loadConsoleSettings } from '../../apps/console/src/console-settings';
 import { type TestConsole, localKeys, startConsole } from '../support/console-setting';
 
@@ -25,6 +26,8 @@ describe('The console', () => {
   };
   const age = (personId: string, sql: string) =>
     console.database.admin.query(`UPDATE console_session SET ${sql} WHERE person_id = $1`, [personId]);
+  const add = (email: string) =>
+    console.admin('people', 'add', '--workspace', ours.slug, '--email', email, '--name', 'X', '--role', 'viewer');
   const linkOf = async (slug: string, email: string): Promise<string> => {
     const { url } = await console.admin('console', 'link', '--workspace', slug, '--email', email);
     return (url as string).slice(console.origin.length);
@@ -47,18 +50,7 @@ describe('The console', () => {
     });
 
     it('works once, by a POST only', async () => {
-      await console.admin(
-        'people',
-        'add',
-        '--workspace',
-        ours.slug,
-        '--email',
-        'once@example.com',
-        '--name',
-        'X',
-        '--role',
-        'viewer',
-      );
+      await add('once@example.com');
       const path = await linkOf(ours.slug, 'once@example.com');
       const browser = console.browser();
 
@@ -80,18 +72,7 @@ describe('The console', () => {
       ['X-Forwarded-Host', 'x'],
       ['X-Real-IP', '::1'],
     ])('is not there behind a proxy that sends %s', async (header, value) => {
-      await console.admin(
-        'people',
-        'add',
-        '--workspace',
-        ours.slug,
-        '--email',
-        `${header}@example.com`,
-        '--name',
-        'X',
-        '--role',
-        'viewer',
-      );
+      await add(`${header}@example.com`);
       const path = await linkOf(ours.slug, `${header}@example.com`);
       const fields = (await console.browser().get(path)).fields();
 
@@ -106,10 +87,7 @@ describe('The console', () => {
     it('lets one of two in who use it at once, and nobody who was removed meanwhile', async () => {
       const people = ['raced@example.com', 'removed@example.com'];
       const ids = [];
-      for (const email of people) {
-        const person = ['--workspace', ours.slug, '--email', email, '--name', 'X', '--role', 'viewer'];
-        ids.push((await console.admin('people', 'add', ...person))['id'] as string);
-      }
+      for (const email of people) ids.push((await add(email))['id'] as string);
       const [raced = '', removed = ''] = await Promise.all(people.map((email) => linkOf(ours.slug, email)));
       const form = async (path: string) => (await console.browser().get(path)).fields();
       const fields = await form(raced);
@@ -124,19 +102,21 @@ describe('The console', () => {
       for (const token of tokens) expect(JSON.stringify(console.logLines)).not.toContain(token);
     });
 
+    it('stays unused where no event of the sign-in can be recorded', async () => {
+      await add('unrecorded@example.com');
+      const path = await linkOf(ours.slug, 'unrecorded@example.com');
+      const fields = (await console.browser().get(path)).fields();
+      const lost = jest.spyOn(AuditRecorder.prototype, 'recordAct').mockRejectedValueOnce(new Error('no event'));
+
+      const failed = await console.browser().post(path, fields);
+      lost.mockRestore();
+
+      expect([failed.status, failed.headers.getSetCookie()]).toEqual([500, []]);
+      expect((await console.browser().post(path, fields)).status).toBe(303);
+    });
+
     it('ends after five minutes', async () => {
-      await console.admin(
-        'people',
-        'add',
-        '--workspace',
-        ours.slug,
-        '--email',
-        'late@example.com',
-        '--name',
-        'X',
-        '--role',
-        'viewer',
-      );
+      await add('late@example.com');
       const path = await linkOf(ours.slug, 'late@example.com');
       await console.database.admin.query(
         `UPDATE person SET link_expires_at = link_expires_at - interval '5 minutes' WHERE email = 'late@example.com'`,
@@ -173,18 +153,7 @@ describe('The console', () => {
     });
 
     it('needs a cookie that scripts and other sites do not get', async () => {
-      await console.admin(
-        'people',
-        'add',
-        '--workspace',
-        ours.slug,
-        '--email',
-        'cookie@example.com',
-        '--name',
-        'X',
-        '--role',
-        'viewer',
-      );
+      await add('cookie@example.com');
       const path = await linkOf(ours.slug, 'cookie@example.com');
       const browser = console.browser();
 

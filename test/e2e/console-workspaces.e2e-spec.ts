@@ -1,3 +1,4 @@
+import { AuditRecorder } from '#libs/audit/operators';
 import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { type TestConsole, startConsole } from '../support/console-setting';
 
@@ -52,6 +53,17 @@ describe('The switch of workspaces', () => {
     const { status, headers } = await browser.submit('/workspaces', '/workspaces', { to: theirs.id });
 
     expect([status, headers.getSetCookie()]).toEqual([303, []]);
+    expect(await leftIn(theirs.id)).toEqual(nothing);
+  });
+
+  it('leaves nothing where no event of it can be recorded', async () => {
+    const { browser, theirs } = await somebodyOfTwo();
+    const form = { ...(await browser.get('/workspaces')).fields('/workspaces'), to: theirs.id };
+    jest.spyOn(AuditRecorder.prototype, 'recordAct').mockRejectedValueOnce(new Error('no event'));
+
+    const { status } = await browser.post('/workspaces', form);
+
+    expect(status).toBe(500);
     expect(await leftIn(theirs.id)).toEqual(nothing);
   });
 
