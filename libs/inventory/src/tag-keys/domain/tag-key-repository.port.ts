@@ -16,9 +16,9 @@ export abstract class TagKeyRepository {
   abstract page(scope: ReadScope, readOnly: boolean | null, page: PageRequest): Promise<Page<CountedTagKey>>;
 
   /**
-   * Removes the key from every asset in batches and then deletes it. Can be repeated after an interruption. Records the
-   * deletion once, with the first batch that changes something, so that an interrupted one is in the audit. Returns the
-   * number of assets that had it, or null when the workspace has no such key.
+   * Removes the key from every asset in batches and then deletes it. Can be repeated after an interruption. Each call records
+   * the deletion once, with its first batch that changes something, so that an interrupted one is in the audit. Returns the
+   * number of assets that it took the key from, or null when the workspace has no such key.
    */
   abstract delete(
     workspaceId: WorkspaceId,
