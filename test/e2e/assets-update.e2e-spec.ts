@@ -331,7 +331,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     );
 
     it('keeps the response short for a body with many faults', async () => {
-      const members = Array.from({ length: 20_000 }, (_, index) => `"m${index}":1`).join(',');
+      const members = Array.from({ length: 9_000 }, (_, index) => `"m${index}":1`).join(',');
       const response = await client.patch(path(owner), `{${members}}`);
       expect([response.status, faultsOf(response).length]).toEqual([400, 20]);
       expect(response.text.length).toBeLessThan(10_000);

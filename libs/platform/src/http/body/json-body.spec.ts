@@ -57,9 +57,15 @@ describe('A JSON body', () => {
 
   it('is not too deep when it only closes brackets', () => expect(faultsOf(']'.repeat(50))).toEqual([' format']));
 
+  it('has at most 10,000 values', () => {
+    const bodyOf = (values: number): string => `{"a":[${Array.from({ length: values - 2 }, () => '{}').join(',')}]}`;
+    expect(faultsOf(bodyOf(10_000))).toEqual([]);
+    expect(faultsOf(bodyOf(10_001))).toEqual([' length']);
+  });
+
   it('names at most twenty faults and stays as fast with more', () => {
     const name = 'p~'.repeat(65_000);
-    const text = `{"${name}":[${Array.from({ length: 20_000 }, () => '1e400').join(',')}]}`;
+    const text = `{"${name}":[${Array.from({ length: 9_000 }, () => '1e400').join(',')}]}`;
     try {
       parseJson(Buffer.from(text));
     } catch (error) {

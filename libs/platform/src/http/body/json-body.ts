@@ -24,16 +24,20 @@ export function sentMembers<Body extends object>(body: Body, mediaType: JsonMedi
 }
 
 const MAX_DEPTH = 16;
+/** A bulk update has at most 9,000. Each takes memory while the body waits for its turn. */
+const MAX_VALUES = 10_000;
 
 /**
  * Parses a JSON body (RFC 8259). The last of duplicate members wins.
- * @throws `validation_failed` for an empty body, invalid UTF-8 or JSON, more than 16 levels, U+0000 or a lone surrogate
+ * @throws `validation_failed` for an empty body, invalid UTF-8 or JSON, more than 16 levels or 10,000
+ * values, U+0000 or a lone surrogate
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw refusal('required', 'The body must not be empty.');
   const text = decode(bytes);
   if (isDeeperThan(text, MAX_DEPTH)) throw refusal('range', `The body is nested deeper than ${MAX_DEPTH} levels.`);
   const value = parse(text);
+  if (valuesIn(value) > MAX_VALUES) throw refusal('length', `The body has more than ${MAX_VALUES} values.`);
   const faults = new InputFaults();
   findFaults(value, [], faults);
   faults.throwAny();
@@ -54,6 +58,11 @@ function parse(text: string): unknown {
   } catch {
     throw refusal('format', 'The body is not well-formed JSON.');
   }
+}
+
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((count: number, inner) => count + valuesIn(inner), 1);
 }
 
 /** Stops at the limit of shown faults, so a body full of faults costs no more than any other. */

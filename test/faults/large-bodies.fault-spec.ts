@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { ApiUnderWatch } from '../support/api-under-watch';
+import { SPECIFIED_LIMITS } from '../support/start-app';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { growthOf } from './memory';
+import { MINUTE, tell } from './sizes';
+
+const MOST_GROWTH_MB = 200;
+const APPLICATIONS = 2;
+/** The burst of one application. */
+const REQUESTS = 40;
+
+/** P22: what a body holds beyond any request is not kept while the request waits. */
+describe('Bodies of 256 KiB with 87,000 objects', () => {
+  let database: TestDatabase;
+  let api: ApiUnderWatch;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    // As the image and the unit start it.
+    api = await ApiUnderWatch.start(database, { NODE_OPTIONS: '--max-semi-space-size=16', ...SPECIFIED_LIMITS });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await database.drop();
+  });
+
+  it(
+    'grow the process by at most 200 MB while another request has their key',
+    async () => {
+      const workspace = await api.arrange.aWorkspace();
+      const path = `/v1/inventory/assets/${(await api.arrange.anAsset(workspace)).id}`;
+      const body = `{"tags":[${'{},'.repeat(87_000)}{}]}`;
+      const tokens: string[] = [];
+      for (let made = 0; made < APPLICATIONS; made += 1) tokens.push(await api.arrange.aToken(workspace));
+      const holder = await database.admin.connect();
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM asset WHERE workspace_id = $1 FOR UPDATE', [workspace]);
+      const growth = growthOf(api.process.pid);
+
+      const statuses = await Promise.all(
+        tokens.map(async (token) => {
+          const headers = { 'Idempotency-Key': randomUUID() };
+          const client = api.client(token);
+          const first = client.patch(path, { description: 'Reviewed' }, headers);
+          const others = Array.from({ length: REQUESTS - 1 }, () => client.patch(path, body, headers));
+          return (await Promise.all([first, ...others])).map(({ status }) => status);
+        }),
+      );
+      const grown = growth();
+      await holder.query('ROLLBACK');
+      holder.release();
+
+      tell('bodies of one key', { 'MB more': grown });
+      expect(statuses.flat().filter((status) => status === 400)).toHaveLength(APPLICATIONS * (REQUESTS - 1));
+      expect(grown).toBeLessThanOrEqual(MOST_GROWTH_MB);
+    },
+    2 * MINUTE,
+  );
+});
