@@ -8,7 +8,8 @@ import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 
 const LIMIT = bucketSizeOf({ perMinute: 4, burst: 4 });
-const PAGE = 500;
+/** A page of large assets is shorter, because several people may download at once. */
+const PAGE = { size: 500, mostBytes: 2_000_000 };
 
 /** A list as a file: its lines, and its name in the audit. */
 export interface Download<Item> {
@@ -46,7 +47,7 @@ export class Downloads {
         throw new HttpException('You get four downloads a minute. Wait a little.', 429);
       }
       // The first page comes before the head of the response, so that its faults have a page of their own.
-      const first = await download.reader({ size: PAGE, after: null });
+      const first = await download.reader({ ...PAGE, after: null });
       response.setHeader('Content-Type', download.mediaType);
       response.setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
       const record = (rows: number) => this.record(me, download.resource, rows);
@@ -92,7 +93,7 @@ async function* linesOf<Item>(
   let rows = 0;
   try {
     yield head;
-    for (let page = first; ; page = await reader({ size: PAGE, after: page.endPosition })) {
+    for (let page = first; ; page = await reader({ ...PAGE, after: page.endPosition })) {
       rows += page.items.length;
       yield page.items.map(line).join('');
       if (page.endPosition === null) return;
