@@ -66,7 +66,7 @@ async function measure(
   await database.admin.query(`ALTER DATABASE ${name} SET synchronous_commit = ${synchronousCommit}`);
   const api = await ServedApi.start(cluster, database, workspace);
   const bare = await BareUpdates.connect(database.databaseUrl, workspace);
-  const updates = new Updates(api, bare, assets);
+  const updates = new Updates(api, bare, assets, `Reviewed with ${synchronousCommit}`);
   await updates.singles(sizes.warmUpRequests / READS_PER_UPDATE / UPDATES_PER_TURN);
   const singles: Costs<Single>[] = [];
   for (let round = 0; round < sizes.rounds; round += 1) singles.push(await updates.singles(TURNS));
@@ -89,6 +89,7 @@ class Updates {
     private readonly api: ServedApi,
     private readonly bare: BareUpdates,
     private readonly assets: readonly string[],
+    private readonly text: string,
   ) {}
 
   /** Measures single updates, their bare transactions and their replays. */
@@ -136,11 +137,11 @@ class Updates {
     return Object.fromEntries(costs) as Costs<Name>;
   }
 
-  /** Uses every asset in turn, each time with a new description. */
+  /** Uses every asset in turn, each time with a new description, so that each request changes something. */
   private request(count: number): UpdateRequest {
     this.sent += 1;
     const ids = times(count, () => this.assets[(this.asset += 1) % this.assets.length] as string);
-    return { key: randomUUID(), ids, classification: this.sent % 4, description: `Reviewed ${this.sent}` };
+    return { key: randomUUID(), ids, classification: this.sent % 4, description: `${this.text} ${this.sent}` };
   }
 
   private async update(one: UpdateRequest, expected: 'first' | 'replay'): Promise<void> {
