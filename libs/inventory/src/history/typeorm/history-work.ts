@@ -19,9 +19,9 @@ const DAYS = prepared(
 );
 /**
  * A count may take so long, because every later day of the workspace waits for it. One of which 300,000 assets changed since
- * takes three seconds.
+ * takes three seconds. The alert for background work waits longer.
  */
-const LONGEST_COUNT_MS = 1_800_000;
+const LONGEST_COUNT_MS = 600_000;
 /** A round begins no count after so long, so that a round comes at least once a minute while no count takes longer. */
 const COUNTING_MS = 15_000;
 /** Tells which transaction counts. Instances take turns by workspace, so there is no row while another one counts. */
