@@ -173,6 +173,7 @@ describe('An attacker of the console', () => {
       const pages = [
         ...[await signedIn.get('/nowhere'), await signedIn.get('/people'), await signedIn.post('/sign-out', {})],
         ...[await signedIn.post('/sign-out', {}, foreign), await console.browser().get('/')],
+        ...[await signedIn.get('/console.css'), await signedIn.get('/console.js')],
       ];
 
       for (const { headers } of pages) {

@@ -3,12 +3,18 @@ import { readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import type { Express } from 'express';
 
-/** Serves what is made at the first request. All responses share its bytes, and a browser may keep them for five minutes. */
-export function serveFile(express: Express, path: string, mediaType: string, make: () => string | Buffer): void {
+/** Serves what is made at the first request. All responses share its bytes. A browser may keep them for five minutes by default. */
+export function serveFile(
+  express: Express,
+  path: string,
+  mediaType: string,
+  make: () => string | Buffer,
+  caching = 'public, max-age=300',
+): void {
   let made: { readonly bytes: Buffer; readonly tag: string } | undefined;
   express.get(path, (request, response) => {
     const { bytes, tag } = (made ??= tagged(make()));
-    response.setHeader('Cache-Control', 'public, max-age=300');
+    response.setHeader('Cache-Control', caching);
     response.setHeader('ETag', tag);
     if (request.headers['if-none-match']?.includes(tag)) response.status(304).end();
     else response.type(mediaType).send(bytes);

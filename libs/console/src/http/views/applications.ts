@@ -2,7 +2,7 @@ import { boxes, buttons, input, select, table, textarea } from './field';
 
 const SCOPE_BOXES = boxes(
   'scopes',
-  'Scopes <span class="hint">What the program may do. Give as few as it needs.</span>',
+  'Scopes <span class="hint">What the program may do. Give as few as it needs. A scope to write reads nothing.</span>',
   'it.scopes',
   '<code><%= value %></code> <span class="soft"><%= text %></span>',
 );

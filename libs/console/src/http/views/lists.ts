@@ -132,7 +132,7 @@ ${CHOICE_FORM}
 <fieldset><legend>Employee</legend>
 <% for (const one of it.matches) { %><label class="box"><input type="radio" name="ownerId" value="<%= one.id %>" required> <%= one.name %><% if (one.email) { %> <span class="soft"><%= one.email %></span><% } %></label><% } %>
 </fieldset>
-<button>Give owner</button>
+<button>Give owner<% if (it.ids.length > 1) { %> to <%= it.ids.length %> assets<% } %></button>
 </form>
 <h2>Search again</h2>
 ${CHOICE_FORM}
@@ -213,7 +213,7 @@ ${table('it.events', 'No event matches.', {
   Who: `<%= one.who %>`,
   Action: `<%= one.action %>`,
   Target: `<% if (one.target.type === 'ASSET') { %><a href="/inventory/<%= one.target.id %>"><%= one.target.name %></a><% } else { %><%= one.target.type %> <%= one.target.name %><% } %>`,
-  Changes: `<% for (const change of one.changes) { %><%= change.field %>: <% if (change.old !== 'none') { %><del><%= change.old %></del> → <% } %><%= change.new %><br><% } %>`,
+  Changes: `<% for (const change of one.changes) { %><%= change.field %>: <% if (change.old !== 'none' && change.old !== change.new) { %><del><%= change.old %></del> → <% } %><%= change.new %><br><% } %>`,
 })}
 <% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Later events</a></p><% } %>
 <% } %>`,
