@@ -6,7 +6,7 @@ import { MINUTE, tell } from './sizes';
 const MOST_GROWTH_MB = 200;
 const BULK = '/v1/inventory/assets';
 
-/** P22: an update does not read what its assets hold beside the patched fields. */
+/** P22: an update reads the tags of the assets that get others, and no more of them than fit. */
 describe('A bulk update of 100 assets with 900 tags of 1,000 characters', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;
@@ -44,6 +44,27 @@ describe('A bulk update of 100 assets with 900 tags of 1,000 characters', () => 
       expect(grown).toBeLessThanOrEqual(MOST_GROWTH_MB);
       const { body } = await client.get(`${BULK}/${ids[0]}`);
       expect(body['tags']).toHaveLength(900);
+    },
+    MINUTE,
+  );
+
+  it.each([
+    { what: 'one asset', tagged: 1, status: 200 },
+    { what: 'all assets', tagged: 100, status: 413 },
+    { what: 'as many assets as it may', tagged: 9, status: 200 },
+  ])(
+    'grows the process by at most 200 MB with tags for $what',
+    async ({ what, tagged, status }) => {
+      await api.arrange.aTagKey(workspace, what);
+      const patchOf = (place: number) => (place < tagged ? { tags: [{ key: what }] } : { description: what });
+      const updates = ids.map((id, place) => ({ id, patch: patchOf(place) }));
+      const client = api.client(await api.arrange.aToken(workspace));
+      const growth = growthOf(api.process.pid);
+      const updated = await client.patch(BULK, { updates });
+      const grown = growth();
+      tell(what, { 'MB more': grown });
+      expect(updated.status).toBe(status);
+      expect(grown).toBeLessThanOrEqual(MOST_GROWTH_MB);
     },
     MINUTE,
   );

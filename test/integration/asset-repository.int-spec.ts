@@ -7,9 +7,13 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
 import { ASSET_TYPES } from '../../libs/inventory/src/assets/domain/asset-category';
 import { type AssetFilter, isConsistent } from '../../libs/inventory/src/assets/domain/asset-filter';
-import { type SentPatch, applyPatch } from '../../libs/inventory/src/assets/domain/asset-patch';
+import { applyPatch } from '../../libs/inventory/src/assets/domain/asset-patch';
 import type { TagKey } from '../../libs/inventory/src/tag-keys/domain/tag-key';
-import type { AssetRepository, LockedAssets } from '../../libs/inventory/src/assets/domain/asset-repository.port';
+import type {
+  AssetRepository,
+  AssetUpdate,
+  LockedAssets,
+} from '../../libs/inventory/src/assets/domain/asset-repository.port';
 import {
   AssetModel,
   HIDDEN_EMPLOYEE,
@@ -148,8 +152,8 @@ describe('The Postgres asset repository', () => {
     const foreign = anAssetValue();
     const env = { key: 'stage', value: 'production', platform: false };
     const stack = { key: 'aws:stack', value: null, platform: true };
-    const lock = (ids: readonly AssetId[], ...patches: SentPatch[]): Promise<LockedAssets> =>
-      api.unitOfWork({ workspaceId: here }, () => repository.lock(here, ids, patches));
+    const lock = (...updates: AssetUpdate[]): Promise<LockedAssets> =>
+      api.unitOfWork({ workspaceId: here }, () => repository.lock(here, updates));
 
     beforeAll(async () => {
       await insert(database.admin, here, [custom]);
@@ -161,16 +165,19 @@ describe('The Postgres asset repository', () => {
 
     it('returns existing assets once each, and none of another workspace', async () => {
       const ids = [custom.id, employee.id, foreign.id, assetId(randomUUID())];
-      const { assets: found, employees, tagKeys } = await lock(ids);
+      const { assets: found, employees, tagKeys } = await lock(...ids.map((id) => ({ id, patch: {} })));
       expect(new Set(idsOf(found))).toEqual(new Set([custom.id, employee.id]));
       expect([found.length, employees.size, tagKeys.size]).toEqual([2, 0, 0]);
     });
 
     it('returns which owners are employees of the workspace, and which tag keys exist', async () => {
       const ownerIds = [employee.id, custom.id, foreign.id, assetId(randomUUID()), null];
-      const { employees } = await lock([custom.id], ...ownerIds.map((ownerId) => ({ ownerId })));
+      const { employees } = await lock(...ownerIds.map((ownerId) => ({ id: custom.id, patch: { ownerId } })));
       expect([...employees]).toEqual([employee.id]);
-      const { tagKeys } = await lock([custom.id], { tags: ['stage', 'aws:stack', 'theirs'] }, { tags: ['x', 'stage'] });
+      const { tagKeys } = await lock(
+        { id: custom.id, patch: { tags: ['stage', 'aws:stack', 'theirs'] } },
+        { id: employee.id, patch: { tags: ['x', 'stage'] } },
+      );
       expect([...tagKeys.values()]).toHaveLength(2);
       expect([...tagKeys.values()]).toEqual(expect.arrayContaining([env, stack]));
     });
@@ -180,7 +187,7 @@ describe('The Postgres asset repository', () => {
       const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags } as const;
       const now = new Date('2026-11-02T08:00:00.000Z');
       await api.unitOfWork({ workspaceId: here }, async () => {
-        await repository.lock(here, [custom.id], []);
+        await repository.lock(here, [{ id: custom.id, patch: {} }]);
         await repository.update(here, [applyPatch(custom, patch, now, 'API')], author);
       });
       expect(await repository.find(newestOf(here), custom.id)).toEqual({

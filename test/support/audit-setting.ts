@@ -128,7 +128,7 @@ export class AuditSetting {
       new History(database),
     );
     await database.unitOfWork({ workspaceId: workspace }, async () => {
-      await repository.lock(workspace, [], []);
+      await repository.lock(workspace, []);
       await by.meanwhile?.();
       const statement = this.recorder.statement(workspace, author, changes);
       await database.write({ workspaceId: workspace }, [statement]);

@@ -2771,7 +2771,7 @@ export interface components {
         'application/problem+json': components['schemas']['Problem'];
       };
     };
-    /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
+    /** @description `payload_too_large`: The body of the request is larger than 256 KiB, the form of a token request larger than 16 KiB, or the tags of all assets of a bulk update larger than 10 MB. */
     '413.payload_too_large': {
       headers: {
         'Cache-Control': components['headers']['Cache-Control'];
@@ -2784,7 +2784,7 @@ export interface components {
         'application/problem+json': components['schemas']['TokenProblem'];
       };
     };
-    /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
+    /** @description `payload_too_large`: The body of the request is larger than 256 KiB, the form of a token request larger than 16 KiB, or the tags of all assets of a bulk update larger than 10 MB. */
     '413.payload_too_large_': {
       headers: {
         'Cache-Control': components['headers']['Cache-Control'];

@@ -56,7 +56,7 @@ export class RowBudget {
 
 export interface BoundStatement extends Statement {
   readonly values: readonly (string | null)[];
-  /** Bounds the rows by their bytes. Only the last statement of a batch may have one. */
+  /** Bounds the rows by their bytes. Postgres sends all rows of a statement that is not the last of its batch. */
   readonly budget?: RowBudget | undefined;
 }
 
@@ -178,9 +178,9 @@ export class PipelinedStatements implements Submittable {
       } else if (known !== statement.text) return new Error(`Two statements share the name ${statement.name}.`);
       messages.push(serialize.bind({ statement: statement.name, values: [...statement.values] }));
       if (statement !== last) messages.push(EXECUTE);
+      statement.budget?.begin();
     }
     const budget = last?.budget;
-    budget?.begin();
     this.portion = budget?.firstPortion ?? LARGEST_PORTION;
     this.hasSync = !budget || budget.rows <= this.portion;
     // One write for the whole batch: a system call costs more than most statements.

@@ -191,8 +191,9 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   },
   payload_too_large: {
     status: 413,
-    cause: 'The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB.',
-    remedy: 'Send a smaller body.',
+    cause:
+      'The body of the request is larger than 256 KiB, the form of a token request larger than 16 KiB, or the tags of all assets of a bulk update larger than 10 MB.',
+    remedy: 'Send a smaller body, or fewer updates.',
     example: { detail: 'The body is larger than 262144 bytes.', instance: LIST },
   },
   unsupported_media_type: {

@@ -73,7 +73,7 @@ export class AssetsService {
     isExpected: (version: number) => boolean,
     author: ChangeAuthor,
   ): Promise<Asset> {
-    const locked = await this.assets.lock(workspaceId, [id], [sent]);
+    const locked = await this.assets.lock(workspaceId, [{ id, patch: sent }]);
     const faults = new InputFaults();
     const patch = findNamed(sent, locked, [], faults);
     faults.throwAny();
@@ -89,7 +89,7 @@ export class AssetsService {
   /**
    * Runs within a unit of work, all or nothing but for the failures of the summary. A dry run makes the same checks and
    * writes nothing.
-   * @throws `validation_failed`, and `resource_not_writable` when one of the assets is an employee
+   * @throws `validation_failed`, `payload_too_large`, and `resource_not_writable` when one of the assets is an employee
    */
   async updateMany(
     workspaceId: WorkspaceId,
@@ -98,7 +98,7 @@ export class AssetsService {
   ): Promise<BulkUpdateSummary> {
     const wanted = new Map(updates.map((update) => [update.id, update]));
     const sent = new Map(updates.map(({ patch, patchAt }) => [patch, patchAt]));
-    const locked = await this.assets.lock(workspaceId, [...wanted.keys()], [...sent.keys()]);
+    const locked = await this.assets.lock(workspaceId, [...wanted.values()]);
     const faults = new InputFaults();
     const patches = new Map([...sent].map(([patch, place]) => [patch, findNamed(patch, locked, place, faults)]));
     faults.throwAny();

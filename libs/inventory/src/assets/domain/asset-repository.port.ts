@@ -17,9 +17,14 @@ import type { CategoryKey } from './asset-category';
 import type { AssetFilter } from './asset-filter';
 import type { KnownNames, PatchedAsset, SentPatch } from './asset-patch';
 
+export interface AssetUpdate {
+  readonly id: AssetId;
+  readonly patch: SentPatch;
+}
+
 /** Locked assets, and what of the names in the patches exists. */
 export interface LockedAssets extends KnownNames {
-  /** The requested assets that exist, each once. Several have no tags, unless a patch sets some: no update reads them. */
+  /** The requested assets that exist, each once. Of several, those whose patch has no tags come without their own. */
   readonly assets: readonly Asset[];
   /** A time at which the locks were held. */
   readonly lockedAt: Date;
@@ -85,14 +90,10 @@ export abstract class AssetRepository {
   ): Promise<ChangePage<Change<AssetId, Asset>>>;
 
   /**
-   * Locks the assets with these ids until the unit of work ends. All updates lock in the same order, so they cannot
-   * deadlock.
+   * Locks the assets of updates until the unit of work ends. All updates lock in the same order, so they cannot deadlock.
+   * @throws `payload_too_large` when the assets hold more than 10 MB
    */
-  abstract lock(
-    workspaceId: WorkspaceId,
-    ids: readonly AssetId[],
-    patches: readonly SentPatch[],
-  ): Promise<LockedAssets>;
+  abstract lock(workspaceId: WorkspaceId, updates: readonly AssetUpdate[]): Promise<LockedAssets>;
 
   /**
    * Writes the patched fields of locked assets in the same unit of work, with one audit event for each changed asset.

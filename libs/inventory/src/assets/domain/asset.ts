@@ -80,3 +80,13 @@ export class AssetChangedMeanwhile extends DomainError {
     super('precondition_failed', 'The asset has another version than If-Match names.');
   }
 }
+
+/** The assets of an update hold too much for the memory of an instance. */
+export class AssetsTooLarge extends DomainError {
+  constructor() {
+    super(
+      'payload_too_large',
+      'The tags of these assets have more than 10 MB. Send fewer updates. Nothing was applied.',
+    );
+  }
+}

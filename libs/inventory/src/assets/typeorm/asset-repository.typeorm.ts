@@ -16,13 +16,14 @@ import {
 } from '#libs/kernel';
 import { type BoundStatement, Database, type TextRow, bind, prepared } from '#libs/platform/database';
 import { ChangeFeed, History, feedStatement, historyOf, takeTicket } from '#libs/platform/changes';
-import type { Asset } from '../domain/asset';
+import { type Asset, AssetsTooLarge } from '../domain/asset';
 import type { CategoryKey } from '../domain/asset-category';
 import { type AssetFilter, typesOf } from '../domain/asset-filter';
 import { AuditRecorder, type ChangeAuthor } from '#libs/audit';
-import type { PatchedAsset, SentPatch } from '../domain/asset-patch';
+import type { PatchedAsset } from '../domain/asset-patch';
 import {
   AssetRepository,
+  type AssetUpdate,
   type FoundEmployees,
   type LockedAssets,
   MOST_SEARCHED,
@@ -125,11 +126,12 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return this.feed.read(scope, { ...FEED, kinds: kindsOf(categoryKey) }, start, size);
   }
 
-  async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patches: readonly SentPatch[]): Promise<LockedAssets> {
-    const { assets, time, ...names } = lockStatements(workspaceId, ids, patches);
+  async lock(workspaceId: WorkspaceId, updates: readonly AssetUpdate[]): Promise<LockedAssets> {
+    const { assets, time, ...names } = lockStatements(workspaceId, updates);
     const wanted = Object.entries(names).flatMap(([part, statement]) => (statement ? [{ part, statement }] : []));
     const statements = [assets, time, ...wanted.map(({ statement }) => statement)];
     const [locked = [], [[lockedAt] = []] = [], ...found] = await this.database.run({ workspaceId }, statements);
+    if (assets.budget?.isCut) throw new AssetsTooLarge();
     const rowsOf = (part: keyof typeof names): readonly TextRow[] =>
       found[wanted.findIndex((one) => one.part === part)] ?? [];
     const byEmail = new Map<string, AssetId[]>();

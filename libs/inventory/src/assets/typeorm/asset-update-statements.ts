@@ -1,21 +1,24 @@
-import type { AssetId, WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, GATE_IS_OPEN, bind, prepared } from '#libs/platform/database';
-import type { AssetPatch, PatchedAsset, SentPatch } from '../domain/asset-patch';
+import type { WorkspaceId } from '#libs/kernel';
+import { type BoundStatement, GATE_IS_OPEN, RowBudget, bind, prepared } from '#libs/platform/database';
+import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
+import type { AssetUpdate } from '../domain/asset-repository.port';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE, WRITTEN_COLUMNS, emailIs } from './asset.row';
 
-/** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
-const lockSelecting = (columns: readonly string[]) =>
-  prepared(
-    'asset_lock',
-    `
-    SELECT ${columns.join(', ')} FROM asset
+const TAGS_OF_RETAGGED = "CASE WHEN public_id = ANY ($3::uuid[]) THEN tags ELSE '[]' END";
+/**
+ * Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. Reads the
+ * tags of the assets of $3 alone.
+ */
+const LOCK = prepared(
+  'asset_lock',
+  `
+    SELECT ${ASSET_COLUMNS.selected.map((column) => (column === 'tags' ? TAGS_OF_RETAGGED : column)).join(', ')} FROM asset
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
      ORDER BY id FOR NO KEY UPDATE`,
-  );
-const LOCK = lockSelecting(ASSET_COLUMNS.selected);
-/** The tags of 100 assets can have 90 MB. */
-const LOCK_WITHOUT_TAGS = lockSelecting(ASSET_COLUMNS.selected.map((column) => (column === 'tags' ? "'[]'" : column)));
+);
+/** Of all locked assets together. An update holds them several times: as text, as objects and in the audit. */
+const MOST_LOCKED_BYTES = 10_000_000;
 
 /**
  * Reads without a lock. An employee who is hidden before the COMMIT stays owner, as one does who is hidden later:
@@ -83,12 +86,15 @@ const TAG = prepared(
 const TELL_TIME = prepared('asset_tell_time', 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint');
 
 /** Returns the statements of each part of a lock. A part without names has none. */
-export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patches: readonly SentPatch[]) {
+export function lockStatements(workspaceId: WorkspaceId, updates: readonly AssetUpdate[]) {
   const find = (statement: typeof FIND_EMPLOYEES, names: readonly string[], toValue: (names: string[]) => string) =>
     names.length > 0 ? bind(statement, [workspaceId, toValue([...new Set(names)])]) : null;
-  const hasTags = ids.length === 1 || patches.some(({ tags }) => tags);
+  const ids = updates.map(({ id }) => id);
+  const patches = updates.map(({ patch }) => patch);
+  const withTags = updates.filter(({ patch }) => patch.tags !== undefined || updates.length === 1).map(({ id }) => id);
+  const budget = new RowBudget(ids.length, MOST_LOCKED_BYTES);
   return {
-    assets: bind(hasTags ? LOCK : LOCK_WITHOUT_TAGS, [workspaceId, uuidArray(ids)]),
+    assets: bind(LOCK, [workspaceId, uuidArray(ids), uuidArray(withTags)], budget),
     time: bind(TELL_TIME, []),
     employees: find(
       FIND_EMPLOYEES,
