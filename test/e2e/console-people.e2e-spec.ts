@@ -1,4 +1,5 @@
 import { type TestConsole, startConsole } from '../support/console-setting';
+import { someoneWaits } from '../support/waiting-sessions';
 
 const XSS = '<img src=x onerror=alert(1)>"\'';
 const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;';
@@ -60,6 +61,21 @@ describe('The people of the console', () => {
       [personId],
     );
     expect(rows.at(-1)).toEqual({ action: 'person.erased', changes: {} });
+  });
+
+  it('are opened again once, by the first of two who add a closed one at once', async () => {
+    const admin = await console.signIn(ours.slug, 'admin');
+    const added = { name: 'Late', email: 'late@example.com', role: 'viewer' };
+    await admin.submit('/people', '/people', added);
+    await console.database.admin.query(`UPDATE person SET added_at = now() - interval '15 days' WHERE name = 'Late'`);
+    const form = { ...(await admin.get('/people')).fields('/people'), ...added };
+
+    await console.database.admin.query(`BEGIN; UPDATE person SET email = email WHERE name = 'Late'`);
+    const sent = [admin.post('/people', form), admin.post('/people', form)];
+    await someoneWaits(console.database, 2);
+    await console.database.admin.query('ROLLBACK');
+
+    expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([303, 400]);
   });
 
   it('keep one administrator', async () => {

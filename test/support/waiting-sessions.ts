@@ -14,10 +14,10 @@ export async function endWaiting({ admin }: TestDatabase, count: number): Promis
   }
 }
 
-/** Resolves once a session waits for a lock. */
-export async function someoneWaits({ admin }: TestDatabase): Promise<void> {
+/** Resolves once a session waits for a lock, or so many do. */
+export async function someoneWaits({ admin }: TestDatabase, sessions = 1): Promise<void> {
   const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  while ((await admin.query(waiting)).rowCount === 0) {
+  while (((await admin.query(waiting)).rowCount ?? 0) < sessions) {
     await delay(10);
     // Within a transaction, statistics would otherwise stay unchanged.
     await admin.query('SELECT pg_stat_clear_snapshot()');

@@ -22,7 +22,9 @@ const OPEN_DAYS = 14;
 const LINK_MINUTES = 5;
 const UNIQUE_VIOLATION = '23505';
 /** A to Z are the same in either case. Other letters that look alike are others: the sign of the kelvin is no k. */
-const HAS_EMAIL = 'lower(email COLLATE "C") = lower(:email COLLATE "C")';
+const isAddress = (email: string) =>
+  Raw((column) => `lower(${column} COLLATE "C") = lower(:email COLLATE "C")`, { email });
+const OLDEST_FIRST = { added_at: 'ASC', id: 'ASC' } as const;
 
 interface NewPerson {
   readonly email: string;
@@ -55,13 +57,9 @@ export class People {
     const given = { email, name, role, issuer: account?.issuer ?? null, subject: account?.subject ?? null };
     try {
       return await this.database.inTenant({ workspaceId }, async (manager) => {
-        const found = await manager
-          .createQueryBuilder(PersonRow, 'person')
-          .setLock('pessimistic_write')
-          .where('workspace_id = :workspaceId AND removed_at IS NULL', { workspaceId })
-          .andWhere(`(${HAS_EMAIL} OR (issuer = :issuer AND subject = :subject))`)
-          .setParameters(given)
-          .getOne();
+        const present = { workspace_id: workspaceId, removed_at: IsNull() };
+        const where = [{ ...present, email: isAddress(email) }, ...(account ? [{ ...present, ...account }] : [])];
+        const found = await manager.findOne(PersonRow, { where, lock: { mode: 'pessimistic_write' } });
         if (found && stateOf(found) !== 'closed') throw new PersonThere();
         const id = found?.id ?? randomUUID();
         const place = { workspace_id: workspaceId, id };
@@ -80,7 +78,7 @@ export class People {
   /** Returns everybody, also those who were removed, oldest first. */
   async list(workspaceId: WorkspaceId): Promise<Person[]> {
     const rows = await this.database.inTenant({ workspaceId }, (manager) =>
-      manager.find(PersonRow, { where: { workspace_id: workspaceId }, order: { added_at: 'ASC', id: 'ASC' } }),
+      manager.find(PersonRow, { where: { workspace_id: workspaceId }, order: OLDEST_FIRST }),
     );
     return rows.map(toPerson);
   }
@@ -109,12 +107,9 @@ export class People {
     const expiresAt = new Date(Date.now() + LINK_MINUTES * 60_000);
     const secret = newSecret();
     await this.database.inTenant({ workspaceId }, async (manager) => {
-      const meant = await manager
-        .createQueryBuilder(PersonRow, 'person')
-        .where('workspace_id = :workspaceId AND removed_at IS NULL', { workspaceId })
-        .andWhere(email === null ? `role = 'admin'` : HAS_EMAIL, { email })
-        .orderBy({ added_at: 'ASC', id: 'ASC' })
-        .getMany();
+      const whose = email === null ? { role: 'admin' as const } : { email: isAddress(email) };
+      const where = { workspace_id: workspaceId, removed_at: IsNull(), ...whose };
+      const meant = await manager.find(PersonRow, { where, order: OLDEST_FIRST });
       const person = meant.find((one) => stateOf(one) === 'open');
       if (!person) throw new NoSuchPerson();
       const link = { link_digest: digestOf(secret), link_expires_at: expiresAt };
@@ -207,13 +202,12 @@ export class People {
 
   /** Locks all administrators and the person, in one order: of two changes one sees what the other one did. */
   private lockAdministrators(manager: EntityManager, workspaceId: WorkspaceId, id: string): Promise<PersonRow[]> {
-    return manager
-      .createQueryBuilder(PersonRow, 'person')
-      .setLock('pessimistic_write')
-      .where('workspace_id = :workspaceId', { workspaceId })
-      .andWhere(`((role = 'admin' AND removed_at IS NULL) OR id = :id)`, { id })
-      .orderBy('id')
-      .getMany();
+    const own = { workspace_id: workspaceId };
+    const where = [
+      { ...own, role: 'admin' as const, removed_at: IsNull() },
+      { ...own, id },
+    ];
+    return manager.find(PersonRow, { where, order: { id: 'ASC' }, lock: { mode: 'pessimistic_write' } });
   }
 }
 
