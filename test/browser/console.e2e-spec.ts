@@ -133,7 +133,7 @@ describe('The console in a browser', () => {
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(javaScriptEnabled ? 2 : 0);
     if (javaScriptEnabled) {
       await page.getByRole('button', { name: 'Copy client secret' }).click();
-      await page.getByRole('status').filter({ hasText: 'Copied client secret' }).waitFor();
+      await page.getByRole('button', { name: 'Copied client secret' }).waitFor();
     }
     await page.getByRole('link', { name: 'To the application' }).click();
     await page.getByRole('heading', { name: 'SIEM' }).waitFor();

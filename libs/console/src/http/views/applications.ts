@@ -42,7 +42,7 @@ const button = (action: string, label: string, look = 'plain'): string =>
 
 /** A value with a button that copies it. */
 const copied = (id: string, value: string): string =>
-  `<code id="${id}"><%= ${value} %></code> <button class="plain" data-copy="${id}" hidden>Copy<span class="hidden"> ${id.replace('-', ' ')}</span></button>`;
+  `<code id="${id}"><%= ${value} %></code> <button class="plain" data-copy="${id}" aria-live="polite" hidden>Copy<span class="hidden"> ${id.replace('-', ' ')}</span></button>`;
 
 export const APPLICATIONS = {
   applications: `<% layout('@frame') %>

@@ -13,7 +13,7 @@ export const FRAME = {
 <a class="skip" href="#main">Skip to the content</a>
 <% if (it.frame) { %>
 <header>
-<nav aria-label="Pages">
+<nav aria-label="Pages" class="menu">
 <% for (const entry of it.frame.menu) { %>
 <a href="<%= entry.path %>"<% if (entry.isCurrent) { %> aria-current="page"<% } %>><%= entry.label %></a>
 <% } %>

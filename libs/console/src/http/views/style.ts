@@ -7,9 +7,6 @@ header {
   border-bottom: 1px solid var(--line);
 }
 header nav { display: flex; flex-wrap: wrap; gap: 0.25rem; margin-right: auto; }
-header nav a { padding: 0.3rem 0.6rem; border-radius: 4px; color: inherit; text-decoration: none; }
-header nav a:hover { text-decoration: underline; }
-header nav a[aria-current] { background: var(--mark); font-weight: 600; }
 header .who { min-width: 0; color: var(--soft); font-size: 0.875rem; }
 main { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
 main.narrow { max-width: 34rem; }
