@@ -18,7 +18,6 @@ import { Downloads } from './http/downloads';
 import { FORM_LIMITS, ImportsController } from './http/imports.controller';
 import { InventoryController } from './http/inventory.controller';
 import { Names } from './http/names';
-import { Notices } from './http/notices';
 import { OverviewController } from './http/overview.controller';
 import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
@@ -52,7 +51,6 @@ import { Sessions } from './typeorm/sessions';
     People,
     Sessions,
     Names,
-    Notices,
     Uploads,
     UploadFiles,
     {

@@ -1,4 +1,5 @@
-import { type CustomDecorator, type ExecutionContext, SetMetadata, createParamDecorator } from '@nestjs/common';
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import type { Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
@@ -11,10 +12,8 @@ declare module 'express-serve-static-core' {
   }
 }
 
-export const ACCESS = 'console:access';
-
 /** Sets the role that may call a route. A route without it serves nobody. */
-export const Access = (needed: Role | 'anyone'): CustomDecorator => SetMetadata(ACCESS, needed);
+export const Access = Reflector.createDecorator<Role | 'anyone'>();
 
 /** A person's request: the names in its path, and its form. */
 export type SentTo<Name extends string = never> = Readonly<Record<Name, string>> & {

@@ -4,7 +4,7 @@ import { type AssetId, ValidationFailed, assetId, newestOf } from '#libs/kernel'
 import { Database } from '#libs/platform/database';
 import type { SignedIn } from '../domain/signed-in';
 import type { AssetFieldsDto } from './asset.dto';
-import { ShowsInstead } from './page';
+import { AnotherResponse, sendPage } from './page';
 
 /** Fields of an asset that a form can change, each by itself: an import keeps what was set. */
 export const FIELDS = ['owner', 'description', 'classification', 'tags'] as const;
@@ -23,8 +23,8 @@ export class AssetChanges {
 
   /**
    * Updates all of these assets or none, without those that are gone meanwhile. Returns how many it updated.
-   * @throws `validation_failed` for an owner or a tag that is not there, `resource_not_writable`, and {@link ShowsInstead}
-   * with the employees of whom the person has to choose one
+   * @throws `validation_failed` for an owner or a tag that is not there, `resource_not_writable`, and
+   * {@link AnotherResponse} with the employees of whom the person has to choose one
    */
   async update(me: SignedIn, ids: readonly AssetId[], field: AssetField, fields: AssetFieldsDto): Promise<number> {
     const { workspaceId, personId, requestId } = me;
@@ -54,8 +54,8 @@ export class AssetChanges {
     const { found, partly } = await this.assets.employeesWith(scope, text, SHOWN + 1);
     if (found.length > 0) {
       const matches = found.slice(0, SHOWN).sort((one, other) => one.name.localeCompare(other.name, 'en'));
-      const content = { ids, text, matches, more: found.length > SHOWN, partly };
-      throw new ShowsInstead('chooseOwner', { title: 'Choose the owner', ...content });
+      const content = { title: 'Choose the owner', ids, text, matches, more: found.length > SHOWN, partly };
+      throw new AnotherResponse((response) => sendPage(response, 'chooseOwner', content));
     }
     const which = partly ? `None of ${MOST_SEARCHED.toLocaleString('en')} employees` : 'No employee';
     const detail = `${which} has this in the name or e-mail address.`;

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import { PROBLEMS, toDomainError } from '#libs/platform/problems';
 import type { Request, Response } from 'express';
-import { LeadsTo, ShowsInstead, sendPage } from './page';
+import { AnotherResponse, sendPage } from './page';
 
 /** Turns every failure into a page. Only what is meant for people is shown. */
 @Catch()
@@ -12,10 +12,9 @@ export class ConsoleFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
     const { requestId } = host.switchToHttp().getRequest<Request>().context;
-    if (error instanceof LeadsTo) return response.redirect(303, error.address);
     // Nobody waits any more, as when an upload is broken off.
     if (response.destroyed) return;
-    if (error instanceof ShowsInstead) return sendPage(response, error.view, error.content);
+    if (error instanceof AnotherResponse) return error.send(response);
     const { status, detail } = refusalOf(error);
     if (status >= 500) this.logger.error({ message: 'request failed', requestId, error });
     if (response.headersSent) return void response.destroy();

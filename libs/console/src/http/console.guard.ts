@@ -4,10 +4,10 @@ import type { Request } from 'express';
 import { type Role } from '../domain/person';
 import { mayAct } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
-import { ACCESS } from './access.decorator';
+import { Access } from './access.decorator';
 import { Cookies } from './cookies';
 import { assertForm } from './form-token';
-import { LeadsTo } from './page';
+import { AnotherResponse } from './page';
 
 /** Lets a request pass when its session is alive, the role suffices, and a form comes from a page of this session. */
 @Injectable()
@@ -20,7 +20,7 @@ export class ConsoleGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const places = [context.getHandler(), context.getClass()];
-    const needed = this.reflector.getAllAndOverride<Role | 'anyone' | undefined>(ACCESS, places);
+    const needed = this.reflector.getAllAndOverride(Access, places) as Role | 'anyone' | undefined;
     if (needed === undefined) throw new Error('A route of the console does not say who may call it.');
     const request = context.switchToHttp().getRequest<Request>();
     // Forms of a kind that is not read here are as empty ones.
@@ -29,7 +29,7 @@ export class ConsoleGuard implements CanActivate {
     const cookie = this.cookies.read(request, 'session');
     const signedIn = cookie === null ? null : await this.sessions.find(cookie, request.context.requestId);
     // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
-    if (!signedIn) throw new LeadsTo('/sign-in');
+    if (!signedIn) throw new AnotherResponse((response) => response.redirect(303, '/sign-in'));
     request.signedIn = signedIn;
     if (!mayAct(signedIn.role, needed)) {
       throw new ForbiddenException('Only administrators of the workspace may do this.');

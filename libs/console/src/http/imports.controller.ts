@@ -49,7 +49,7 @@ export class ImportsController {
   /** `refused` comes from {@link upload} alone. */
   @Get('new')
   open(@Res() response: Response, refused?: Refused): void {
-    const content = { title: 'Import a file', maps: this.maps, formats: FORMATS, typed: { missing: 'keep' } };
+    const content = { title: 'Import a file', maps: this.maps, formats: FORMATS };
     sendPage(response, 'uploadForm', { ...content, ...refused });
   }
 

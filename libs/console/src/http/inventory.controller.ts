@@ -15,10 +15,11 @@ import { csvLine } from '../domain/csv';
 import { Access, Sent, type SentTo } from './access.decorator';
 import { AssetFieldsDto, TickedAssetsDto } from './asset.dto';
 import { AssetChanges, type AssetField, FIELDS } from './asset-changes';
+import { Cookies } from './cookies';
 import { Downloads } from './downloads';
 import { listQuery, queryText, sendList } from './list-query';
 import { type NameOf, Names, actorText } from './names';
-import { Notices } from './notices';
+import { leaveNotice, takeNotice } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type Refused, orShowAgain, readFields, refuseFields } from './read-fields';
@@ -45,7 +46,7 @@ export class InventoryController {
     private readonly downloads: Downloads,
     private readonly changes: AssetChanges,
     private readonly names: Names,
-    private readonly notices: Notices,
+    private readonly cookies: Cookies,
   ) {}
 
   /** Shows the list as the query filters it. `refused` comes from {@link writeMany} alone. */
@@ -55,7 +56,7 @@ export class InventoryController {
     const { req: request } = response;
     const content = {
       ...{ title: 'Inventory', categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
-      ...{ query: queryText(request), notice: this.notices.take(me, response) },
+      ...{ query: queryText(request), notice: takeNotice(this.cookies, me, response) },
       ...{ status: refused?.status, ticked: refused ?? { errors: {}, typed: {} } },
     };
     const read = async () => {
@@ -99,7 +100,7 @@ export class InventoryController {
       const updated = await this.changes.update(me, fields.ids, wanted, fields);
       const rest = updated < fields.ids.length ? ' The rest is not there any more.' : '';
       const have = `${updated} of ${fields.ids.length} ticked assets have the new ${wanted} now.`;
-      this.notices.leave(me, response, have + rest);
+      leaveNotice(this.cookies, me, response, have + rest);
       response.redirect(303, `/inventory${queryText(request)}`);
     };
     await orShowAgain(body, change, (refused) => this.list({ me }, response, refused));

@@ -2,7 +2,7 @@ import { LAST_MILLISECOND, parseTimestamp } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
-import { LeadsTo, type PageContent, sendPage } from './page';
+import { AnotherResponse, type PageContent, sendPage } from './page';
 import { orShowAgain } from './read-fields';
 
 const DAY_MS = 86_400_000;
@@ -13,14 +13,14 @@ const pipe = new InputPipe();
 /**
  * Reads the query of a list under the API's names. A form also sends empty fields, and one for each ticked box: that leads
  * to the address without them.
- * @throws `validation_failed` and {@link LeadsTo}
+ * @throws `validation_failed` and {@link AnotherResponse}
  */
 export async function listQuery<Query extends object>(dto: new () => Query, request: Request): Promise<Query> {
   const sent = Object.entries(request.query as Record<string, string | string[]>);
   const plain = sent.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const);
   const given = plain.filter(([, value]) => value !== '');
   if (given.length < sent.length || sent.some(([, value]) => Array.isArray(value))) {
-    throw new LeadsTo(request.path + textOf(given));
+    throw new AnotherResponse((response) => response.redirect(303, request.path + textOf(given)));
   }
   const query = (await pipe.transform(asApiReads(request.query), { type: 'query', metatype: dto })) as Query;
   refuseInstantOfPage(query);

@@ -40,9 +40,8 @@ export class OverviewController {
       ...one,
       isStale: one.staleAfterSeconds !== null && ageOf(one.lastCompletedAt) > one.staleAfterSeconds,
     }));
-    const runs = latest.map(({ run }) => run);
     sendPage(response, 'overview', {
-      ...{ title: 'Overview', sources, sourceCount: totalCount, runs },
+      ...{ title: 'Overview', sources, sourceCount: totalCount, runs: latest.map(({ run }) => run) },
       ...{ categories: categoriesOf(assets as CountedDay), checks: checksOf(computers as CountedDay) },
       owners: trendOf('have an owner', assetDays, ownedOf),
       passes: trendOf('pass', computerDays, checksOf),

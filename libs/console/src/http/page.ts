@@ -12,8 +12,6 @@ const eta = new Eta({
 });
 for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, text);
 
-type View = keyof typeof VIEWS;
-
 export interface PageContent {
   /** Title of the page, and its heading. */
   readonly title: string;
@@ -36,25 +34,15 @@ const MENU = [
 const time = (moment: Date | string | number | null | undefined): string =>
   moment ? `${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'never';
 
-/** Another address has the response to this request. */
-export class LeadsTo extends Error {
-  constructor(readonly address: string) {
-    super(address);
-  }
-}
-
-/** Another page than the usual one is the response to this request. */
-export class ShowsInstead extends Error {
-  constructor(
-    readonly view: View,
-    readonly content: PageContent,
-  ) {
-    super(content.title);
+/** The response to this request is not the one of its route. */
+export class AnotherResponse extends Error {
+  constructor(readonly send: (response: Response) => void) {
+    super('Another response was sent.');
   }
 }
 
 /** Renders a page. Templates escape every value, and the policy of the response lets no foreign script run. */
-export function sendPage(response: Response, view: View, content: PageContent): void {
+export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent): void {
   const { signedIn, path } = response.req as Request;
   const frame = signedIn && {
     menu: MENU.filter(({ needs }) => mayAct(signedIn.role, needs)).map((entry) => ({

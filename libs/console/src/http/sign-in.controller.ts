@@ -39,7 +39,6 @@ export class SignInController {
   @Get('sign-in/start')
   @Access('anyone')
   async start(@Res() response: Response): Promise<void> {
-    this.issuer.getClient();
     const { address, kept } = await this.issuer.begin();
     this.cookies.set(response, 'sign_in', kept, SIGN_IN_MS);
     response.redirect(303, address);

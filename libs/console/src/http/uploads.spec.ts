@@ -9,6 +9,7 @@ import { FakeClock } from '../../../kernel/src/clock.fake';
 import type { Settings } from '#libs/platform/config';
 import type { SignedIn } from '../domain/signed-in';
 import { type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { AnotherResponse } from './page';
 import { type UploadOptions, Uploads } from './uploads';
 
 const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null };
@@ -77,7 +78,7 @@ describe('Uploads', () => {
     uploads.expire();
 
     expect([waiting, running].map(({ path }) => existsSync(path))).toEqual([false, true]);
-    expect(() => uploads.find(personOf(1), waiting.id)).toThrow('Upload the file again');
+    expect(() => uploads.find(personOf(1), waiting.id)).toThrow(AnotherResponse);
   });
 
   it('runs three imports at one time, and the others in their order', async () => {

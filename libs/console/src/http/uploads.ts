@@ -14,13 +14,14 @@ import { basename } from 'node:path';
 import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
 import { FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
-import { ShowsInstead } from './page';
+import { AnotherResponse, sendPage } from './page';
 
 const MOST_BYTES_UNPACKED = 1_000_000_000;
 const MOST_RECORDS = 1_000_000;
 const KEPT_MS = 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 const OURS = 'Something went wrong on our side. Nothing is lost: an import can be repeated.';
+const GONE = { title: 'Upload the file again', status: 404 };
 
 export type UploadOptions = Pick<
   ImportOptions,
@@ -66,10 +67,10 @@ export class Uploads implements OnModuleDestroy {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {@link ShowsInstead} where the file is not here any more, or another instance has it */
+  /** @throws {@link AnotherResponse} where the file is not here any more, or another instance has it */
   find({ workspaceId }: SignedIn, id: string): Upload {
     const upload = this.of(workspaceId);
-    if (upload?.id !== id) throw new ShowsInstead('uploadGone', { title: 'Upload the file again', status: 404 });
+    if (upload?.id !== id) throw new AnotherResponse((response) => sendPage(response, 'uploadGone', GONE));
     return upload;
   }
 

@@ -51,8 +51,8 @@ export class Issuer {
     if (claims?.iss !== configuration.serverMetadata().issuer) throw new Error('the id token is of another issuer');
     // Many issuers tell the address only here.
     const hasMore = claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
-    const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-    const { email, email_verified: isVerified } = (hasMore ? more : claims) as Record<string, unknown>;
+    const told = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : claims;
+    const { email, email_verified: isVerified } = told as Record<string, unknown>;
     const verifiedEmail = typeof email === 'string' && isVerified === true ? email : null;
     return { issuer: this.getClient().issuer, subject: claims.sub, verifiedEmail };
   }
@@ -66,17 +66,17 @@ export class Issuer {
 
   /** Asked once. A failure is asked again. */
   private async discovered(): Promise<Configuration> {
+    const client = this.getClient();
     try {
-      return await (this.configuration ??= this.discover());
+      return await (this.configuration ??= this.discover(client));
     } catch (cause) {
       this.configuration = null;
       throw new IssuerAway(AWAY, { cause });
     }
   }
 
-  private async discover(): Promise<Configuration> {
+  private async discover({ issuer, clientId, secretFile }: ReturnType<Issuer['getClient']>): Promise<Configuration> {
     const { ClientSecretBasic, ClientSecretPost, allowInsecureRequests, discovery } = await import('openid-client');
-    const { issuer, clientId, secretFile } = this.getClient();
     const authenticate: ClientAuth = (server, ...request) => {
       // Read each time, because the file may be replaced.
       const secret = readSecretFileSync(secretFile).toString().trim();
