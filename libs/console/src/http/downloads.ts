@@ -71,14 +71,8 @@ export class Downloads {
         await this.audit.asPerson(me).recordAct(manager, workspaceId, exportAct(resource, rows, requestId));
       });
     } catch (error) {
-      this.logger.error({
-        message: 'download not recorded in the audit',
-        workspaceId,
-        requestId,
-        resource,
-        rows,
-        error,
-      });
+      const lost = { workspaceId, requestId, resource, rows, error };
+      this.logger.error({ message: 'download not recorded in the audit', ...lost });
       throw error;
     }
   }
