@@ -63,7 +63,14 @@ describe('A bulk update of 100 assets with 900 tags of 1,000 characters', () => 
       const updated = await client.patch(BULK, { updates });
       const grown = growth();
       tell(what, { 'MB more': grown });
-      expect(updated.status).toBe(status);
+      expect([updated.status, updated.body['code']]).toEqual([
+        status,
+        status === 413 ? 'payload_too_large' : undefined,
+      ]);
+      const keysOf = async (id?: string) =>
+        ((await client.get(`${BULK}/${id}`)).body['tags'] as { key: string }[]).map(({ key }) => key);
+      expect((await keysOf(ids[0])).includes(what)).toBe(status === 200);
+      expect(await keysOf(ids[99])).toHaveLength(900);
       expect(grown).toBeLessThanOrEqual(MOST_GROWTH_MB);
     },
     MINUTE,

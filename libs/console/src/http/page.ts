@@ -37,7 +37,7 @@ const time = (moment: Date | string | number | null | undefined): string =>
 /** The response to this request is not the one of its route. */
 export class AnotherResponse extends Error {
   constructor(readonly send: (response: Response) => void) {
-    super('Another response was sent.');
+    super('Another response is to be sent.');
   }
 }
 

@@ -119,7 +119,7 @@ export class Sessions {
   /**
    * Moves the session to another workspace of the person, which counts as a sign-in there. It keeps its secret, its age and
    * what its forms made: after a way back, a form that is sent again still makes nothing. Returns the new cookie, or null
-   * where the session is gone or the person was removed there.
+   * where the session is gone. Where the person was removed there, the session ends.
    */
   async move(from: SignedIn, to: Membership): Promise<string | null> {
     const digest = digestOf(from.secret);

@@ -60,6 +60,33 @@ describe('A connection', () => {
   });
 });
 
+describe('A statement with a budget that is not the last of its batch', () => {
+  it('drops rows beyond the bytes, each time that it is sent', async () => {
+    const write = (): boolean => true;
+    const connection = { parsedStatements: {}, stream: { write } };
+    const budget = new RowBudget(3, 10);
+    const statements = [bind(prepared('many', 'SELECT 1'), [], budget), bind(prepared('last', 'SELECT 2'), [])];
+    const client = {
+      query: (batch: PipelinedStatements) => {
+        batch.submit(connection as never);
+        for (const row of ['a', 'b', 'c']) batch.handleDataRow({ fields: [row], length: 6 });
+        batch.handleCommandComplete(undefined, connection as never);
+        batch.handleDataRow({ fields: ['d'], length: 100 });
+        batch.handleCommandComplete(undefined, connection as never);
+        batch.handleReadyForQuery();
+      },
+    };
+
+    for (let time = 0; time < 2; time += 1) {
+      expect(await PipelinedStatements.run(client as unknown as PoolClient, statements)).toEqual([
+        [['a'], ['b']],
+        [['d']],
+      ]);
+      expect(budget.isCut).toBe(true);
+    }
+  });
+});
+
 describe('RowBudget', () => {
   it('keeps rows up to the one that reaches the bytes', () => {
     const budget = new RowBudget(10, 100);

@@ -91,7 +91,7 @@ export abstract class AssetRepository {
 
   /**
    * Locks the assets of updates until the unit of work ends. All updates lock in the same order, so they cannot deadlock.
-   * @throws `payload_too_large` when the assets hold more than 10 MB
+   * @throws `payload_too_large` when the assets hold more than about 10 MB
    */
   abstract lock(workspaceId: WorkspaceId, updates: readonly AssetUpdate[]): Promise<LockedAssets>;
 

@@ -84,9 +84,6 @@ export class AssetChangedMeanwhile extends DomainError {
 /** The assets of an update hold too much for the memory of an instance. */
 export class AssetsTooLarge extends DomainError {
   constructor() {
-    super(
-      'payload_too_large',
-      'The tags of these assets have more than 10 MB. Send fewer updates. Nothing was applied.',
-    );
+    super('payload_too_large', 'These assets have more than 10 MB of tags. Update fewer at once. Nothing was applied.');
   }
 }
