@@ -20,9 +20,9 @@ export async function compareUpdates<Variant extends string>(
 ): Promise<{ readonly updates: Values<Variant>; readonly bulks: Values<Variant> }> {
   const variants = Object.keys(databases) as Variant[];
   const writers = {} as Record<Variant, Writer>;
-  for (const variant of variants) {
-    writers[variant] = await Writer.start(setting, databases[variant]);
-  }
+  // Before the first API starts: it would close the connection of its client during the next load.
+  for (const variant of variants) await databases[variant].workspace(setting.sizes.served);
+  for (const variant of variants) writers[variant] = await Writer.start(setting, databases[variant]);
   const inTurn = (count: number, times: number): Promise<Values<Variant>> =>
     takeTurns(
       variants,
