@@ -23,7 +23,8 @@ export class ComputerHistoryEntryDto extends HistoryEntryDto {
 @ApiObject({ name: 'ComputerHistoryPage', description: 'A page of the states of a computer.' })
 export class ComputerHistoryPageDto extends pageOf(ComputerHistoryEntryDto, 'The states, newest first.') {}
 
-export const toComputerHistoryEntryDto = (state: HistoryEntry<Computer>): ComputerHistoryEntryDto => ({
-  ...toHistoryEntryDto(state, toComputerDto),
-  computer: state.item && toComputerDto(state.item),
-});
+export function toComputerHistoryEntryDto(state: HistoryEntry<Computer>): ComputerHistoryEntryDto {
+  const computer = state.item && toComputerDto(state.item);
+  const before = state.before && toComputerDto(state.before);
+  return { ...toHistoryEntryDto(state, computer, before), computer };
+}

@@ -47,15 +47,16 @@ export abstract class HistoryEntryDto {
 /** Members that a change moves without being one. */
 const UNTOLD = ['updatedAt', 'lastCheckedAt'];
 
-/** The members that every history has, in the order of the contract. `show` gives the item as clients see it. */
-export const toHistoryEntryDto = <Item>(
-  { validFrom, validTo, origin, item, before }: HistoryEntry<Item>,
-  show: (item: Item) => object,
+/** The members that every history has, in the order of the contract. `shown` and `before` are the items as clients see them. */
+export const toHistoryEntryDto = <Dto extends object>(
+  { validFrom, validTo, origin }: HistoryEntry<unknown>,
+  shown: Dto | null,
+  before: Dto | null,
 ): HistoryEntryDto => ({
   validFrom: validFrom.toISOString(),
   validTo: validTo?.toISOString() ?? null,
   origin,
-  changedFields: item && before ? differences(show(item), show(before)) : [],
+  changedFields: shown && before ? differences(shown, before) : [],
 });
 
 function differences<Dto extends object>(one: Dto, other: Dto): string[] {

@@ -23,10 +23,11 @@ export class AssetHistoryEntryDto extends HistoryEntryDto {
 @ApiObject({ name: 'AssetHistoryPage', description: 'A page of the states of an asset.' })
 export class AssetHistoryPageDto extends pageOf(AssetHistoryEntryDto, 'The states, newest first.') {}
 
-export const toAssetHistoryEntryDto = (state: HistoryEntry<Asset>): AssetHistoryEntryDto => ({
-  ...toHistoryEntryDto(state, toAssetDto),
-  asset: state.item && toAssetDto(state.item),
-});
+export function toAssetHistoryEntryDto(state: HistoryEntry<Asset>): AssetHistoryEntryDto {
+  const asset = state.item && toAssetDto(state.item);
+  const before = state.before && toAssetDto(state.before);
+  return { ...toHistoryEntryDto(state, asset, before), asset };
+}
 
 export const ASSET_HISTORY_EXAMPLES = {
   only: example<AssetHistoryPageDto>('An owner was set, and before that the asset was imported', {
