@@ -15,12 +15,10 @@ import type { Asset } from './asset';
 import type { ChangeAuthor } from '#libs/audit';
 import type { CategoryKey } from './asset-category';
 import type { AssetFilter } from './asset-filter';
-import type { KnownNames, PatchedAsset, SentPatch } from './asset-patch';
+import type { KnownNames, PatchedAsset } from './asset-patch';
+import type { SentUpdate } from './bulk-update';
 
-export interface AssetUpdate {
-  readonly id: AssetId;
-  readonly patch: SentPatch;
-}
+export type AssetUpdate = Pick<SentUpdate, 'id' | 'patch'>;
 
 /** Locked assets, and what of the names in the patches exists. */
 export interface LockedAssets extends KnownNames {

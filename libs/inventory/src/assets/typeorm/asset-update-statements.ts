@@ -151,14 +151,18 @@ export function markStatement(workspaceId: WorkspaceId, kept: readonly PatchedAs
 }
 
 function toRow({ asset, patch }: PatchedAsset): object {
-  const values = WRITTEN_COLUMNS.map(({ column, value }): [string, unknown] => [column, value(asset)]);
+  const values = writtenBy(patch).flatMap(([, { columns }]) =>
+    columns.map(({ column, value }): [string, unknown] => [column, value(asset)]),
+  );
   return { id: asset.id, bits: apiSetBits(patch), updated_at: asset.updatedAt, ...Object.fromEntries(values) };
 }
 
 /** Returns the patch's fields as bits of asset.api_set; 0 for none. */
 export function apiSetBits(patch: AssetPatch): number {
-  return EACH_WRITTEN_FIELD.reduce((bits, [field, { bit }]) => (patch[field] === undefined ? bits : bits | bit), 0);
+  return writtenBy(patch).reduce((bits, [, { bit }]) => bits | bit, 0);
 }
+
+const writtenBy = (patch: AssetPatch) => EACH_WRITTEN_FIELD.filter(([field]) => patch[field] !== undefined);
 
 /** Ids were validated, so they need no quoting. */
 const uuidArray = (ids: readonly string[]): string => `{${ids.join(',')}}`;
