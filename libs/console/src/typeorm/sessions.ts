@@ -109,7 +109,7 @@ export class Sessions {
   async claim({ workspaceId, secret }: WorkspaceSecret, once: string, clientId: string): Promise<string | null> {
     const place = { workspace_id: workspaceId, digest: digestOf(secret) };
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const values = [...Object.values(place), once, clientId];
+      const values = [workspaceId, place.digest, once, clientId];
       const [, claimed] = await manager.query<[unknown, number]>(CLAIM, values);
       if (claimed === 1) return null;
       return (await manager.findOneBy(ConsoleSessionRow, place))?.made[once] ?? '';
