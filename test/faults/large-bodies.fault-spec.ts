@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { SPECIFIED_LIMITS } from '../support/start-app';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
-import { growthOf } from './memory';
+import { AS_STARTED, MOST_GROWTH_MB, growthOf } from './memory';
 import { MINUTE, tell } from './sizes';
 
-const MOST_GROWTH_MB = 200;
 const APPLICATIONS = 2;
 /** The burst of one application. */
 const REQUESTS = 40;
@@ -16,8 +15,7 @@ describe('Bodies of 256 KiB with 87,000 objects', () => {
   let api: ApiUnderWatch;
   beforeAll(async () => {
     database = await createTestDatabase();
-    // As the image and the unit start it.
-    api = await ApiUnderWatch.start(database, { NODE_OPTIONS: '--max-semi-space-size=16', ...SPECIFIED_LIMITS });
+    api = await ApiUnderWatch.start(database, { ...AS_STARTED, ...SPECIFIED_LIMITS });
   });
   afterAll(async () => {
     await api.stop();

@@ -5,10 +5,9 @@ import { ConsoleBrowser } from '../support/console-setting';
 import { documentOf } from '../support/finished-command';
 import { freePort } from '../support/free-port';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
-import { growthOf } from './memory';
+import { AS_STARTED, MOST_GROWTH_MB, growthOf } from './memory';
 import { MINUTE, tell } from './sizes';
 
-const MOST_GROWTH_MB = 200;
 const ROWS = 1_000;
 const PEOPLE = 4;
 
@@ -27,8 +26,7 @@ describe('Downloads of 1,000 assets with 50 tags of 1,000 characters', () => {
       ...{ CONSOLE_DATABASE_URL: database.consoleDatabaseUrl, CONSOLE_PORT: port },
       ...{ CONSOLE_MANAGEMENT_PORT: managementPort, NODE_ENV: 'test' },
       ...{ LOG_LEVEL: 'info', LOCAL_DIR: process.env['TEST_LOCAL_DIR'] as string },
-      // As the image and the unit start it.
-      NODE_OPTIONS: '--max-semi-space-size=16',
+      ...AS_STARTED,
     };
     console = new ApiProcess(environment, 'pipe', 'console');
     await console.serving();

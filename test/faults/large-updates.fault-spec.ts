@@ -1,9 +1,8 @@
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
-import { growthOf } from './memory';
+import { AS_STARTED, MOST_GROWTH_MB, growthOf } from './memory';
 import { MINUTE, tell } from './sizes';
 
-const MOST_GROWTH_MB = 200;
 const BULK = '/v1/inventory/assets';
 
 /** P22: an update reads the tags of the assets that get others, and at most 10 MB of them. */
@@ -14,8 +13,7 @@ describe('A bulk update of 100 assets with 900 tags of 1,000 characters', () => 
   let ids: string[];
   beforeAll(async () => {
     database = await createTestDatabase();
-    // As the image and the unit start it.
-    api = await ApiUnderWatch.start(database, { NODE_OPTIONS: '--max-semi-space-size=16' });
+    api = await ApiUnderWatch.start(database, AS_STARTED);
     workspace = await api.arrange.aWorkspace();
     await api.arrange.manyAssets(workspace, 100);
     const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat('k', 740), 'value', repeat('v', 255), 'readOnly', true))

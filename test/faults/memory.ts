@@ -1,5 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
+/** P22. */
+export const MOST_GROWTH_MB = 200;
+/** As the image and the unit start an instance. */
+export const AS_STARTED = { NODE_OPTIONS: '--max-semi-space-size=16' };
+
 /** Returns a function that tells by how many megabytes the process has grown at most since now. */
 export function growthOf(pid: number): () => number {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');

@@ -2,12 +2,11 @@ import { type Socket, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
-import { growthOf } from './memory';
+import { AS_STARTED, MOST_GROWTH_MB, growthOf } from './memory';
 import { MINUTE, sized, tell } from './sizes';
 
 const ROWS = sized({ short: 1_000, long: 5_000 });
 const SECONDS = sized({ short: 3, long: 8 });
-const MOST_GROWTH_MB = 200;
 const LIST = '/v1/inventory/assets?pageSize=100';
 
 /** P22: large assets do not fill the memory, whether their pages are read or not. */
@@ -18,8 +17,7 @@ describe('Assets with 50 tags', () => {
   let withLongTags: string;
   beforeAll(async () => {
     database = await createTestDatabase();
-    // As the image and the unit start it.
-    api = await ApiUnderWatch.start(database, { NODE_OPTIONS: '--max-semi-space-size=16' });
+    api = await ApiUnderWatch.start(database, AS_STARTED);
     workspace = await api.arrange.aWorkspace();
     await api.arrange.manyAssets(workspace, ROWS);
     await tagAssets(workspace, 8);
