@@ -49,6 +49,26 @@ describe('Responses that an application does not read', () => {
     await until(async () => (await same.get(LIST)).status === 200);
   });
 
+  it('make it ask again for the response of an update, which is applied once', async () => {
+    const token = await app.arrange.aToken(workspace);
+    const same = app.client(token);
+    const { results } = await same.page('/v1/inventory/assets', { pageSize: '1' });
+    const path = `/v1/inventory/assets/${String(results[0]?.['id'])}`;
+    const update = () => same.patch(path, { description: 'unread' }, { 'Idempotency-Key': 'unread' });
+    for (let page = 0; page < MOST_PAGES; page += 1) await leaveUnread(token);
+
+    const refused = [await update(), await update()];
+    for (const { status, headers } of refused) {
+      expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
+      for (const name of ['ETag', 'Idempotent-Replayed']) expect(headers.get(name)).toBeNull();
+    }
+
+    sockets.splice(0).forEach((socket) => socket.destroy());
+    await until(async () => (await same.get(LIST)).status === 200);
+    const { status, headers, body } = await update();
+    expect([status, headers.get('Idempotent-Replayed'), body['description']]).toEqual([200, 'true', 'unread']);
+  });
+
   it('make its streams wait, before one takes a token of its bucket', async () => {
     const token = await app.arrange.aToken(workspace);
     const begin = async (): Promise<unknown> => {

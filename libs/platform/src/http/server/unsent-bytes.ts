@@ -26,17 +26,17 @@ export class UnsentBytes {
   }
 
   /**
-   * Counts a response to a read until it is sent or its connection is lost. An application may hold as much as is left for
-   * all others, so a few that do not read leave room for the next one. Returns whether it counts.
-   * @throws `service_unavailable`
+   * Counts a response until it is sent or its connection is lost. An application may hold as much as is left for all
+   * others, so a few that do not read leave room for the next one. Returns whether it counts.
+   * @throws `service_unavailable`. A write was applied by then: sent again with its key, it gets its response
    */
   hold(response: Response, bytes: number): boolean {
     const { method, context } = response.req;
-    // A write is done already, and its response is short. A response that is closed sends nothing, and closes no second time.
-    if (!context.caller || method !== 'GET' || bytes < LEAST_BYTES || response.closed) return false;
+    // A response that is closed sends nothing, and closes no second time.
+    if (!context.caller || method === 'HEAD' || bytes < LEAST_BYTES || response.closed) return false;
     const { clientId } = context.caller;
     if (this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
-      for (const header of ['Content-Encoding', 'ETag', 'Link']) response.removeHeader(header);
+      for (const header of ['Content-Encoding', 'ETag', 'Idempotent-Replayed', 'Link']) response.removeHeader(header);
       throw new DomainError('service_unavailable', 'Earlier responses wait to be read. Send fewer requests at a time.');
     }
     this.add(clientId, bytes);
