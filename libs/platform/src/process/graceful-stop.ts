@@ -7,8 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 export const NOTICE_MS = 5_000;
 /** Maximum wait for requests in flight. */
 export const IN_FLIGHT_MS = 25_000;
-/** Maximum wait for requests in flight on the management port, where none takes long. */
-export const MANAGEMENT_IN_FLIGHT_MS = 2_000;
 /**
  * Maximum time for the rest: workers, pools, traces. Together with the two above, less than the grace period of
  * orchestrators.

@@ -5,7 +5,7 @@ import type { Logger as Log } from 'pino';
 import { DatabaseProbe, type SchemaPart } from '../database';
 import { type LogOutput, Metrics } from '../observability';
 import { RedisClient } from '../redis';
-import { MANAGEMENT_IN_FLIGHT_MS, ServedConnections, onStopSignal } from './graceful-stop';
+import { ServedConnections, onStopSignal } from './graceful-stop';
 import { watchBackgroundWork } from './background-metrics';
 import { listen } from './listen';
 import { createManagementServer } from './management-server';
@@ -41,14 +41,13 @@ export interface Served {
 
 /**
  * Serves an application until a signal stops it. The public port opens before readiness is served, and the management
- * port closes last.
+ * port closes with the process.
  */
 export async function serve(app: NestExpressApplication, served: Served): Promise<void> {
   const { log, output, listener, management, stop } = served;
   const logger = new Logger('Management');
   const server = app.getHttpServer() as Server;
   const connections = new ServedConnections(server);
-  let managementConnections: ServedConnections | null = null;
   const probe = new DatabaseProbe(served.databaseUrl);
   const readiness = new ReadinessWatch({
     appliedMigrations: () => probe.appliedMigrations(),
@@ -77,7 +76,6 @@ export async function serve(app: NestExpressApplication, served: Served): Promis
       baseUrl: served.baseUrl,
       onError: (requestId, error) => logger.error({ message: 'request failed', requestId, error }),
     });
-    managementConnections = new ServedConnections(managementServer);
     await listen(managementServer, management.setting, management.port, management.host);
   }
   log.info({ url: served.url, managementPort: management.port }, 'serving');
@@ -85,13 +83,11 @@ export async function serve(app: NestExpressApplication, served: Served): Promis
     () => {
       stop.begun = true;
       connections.announceClose();
-      managementConnections?.announceClose();
       log.info('stopping');
     },
     async () => {
       served.endStreams?.();
       await connections.drain();
-      await managementConnections?.drain(MANAGEMENT_IN_FLIGHT_MS);
       await Promise.all([app.close(), probe.close()]);
       await served.afterClose?.();
     },
