@@ -59,25 +59,6 @@ describe('KeyRereading', () => {
     expect(worker.succeededAt).toBeGreaterThan(succeededAt);
   });
 
-  it('warns once when reading is slow, and starts no other round meanwhile', async () => {
-    let end: () => void = () => undefined;
-    const late = new KeyRereading(
-      'cursor',
-      { reread: () => new Promise((resolve) => ((rounds += 1), (end = () => resolve(reading)))) },
-      1,
-      10,
-    );
-    const before = (rounds = 0);
-    await worker.beforeApplicationShutdown();
-    const started = late.onApplicationBootstrap();
-    await delay(100);
-    expect(warnings).toEqual(['Reading the cursor keys takes long; the keys in force stay.']);
-    expect(rounds).toBe(before + 1);
-    await late.beforeApplicationShutdown();
-    end();
-    await started;
-  });
-
   it('lets the process end while a disk hangs, and logs nothing any more', async () => {
     await worker.beforeApplicationShutdown();
     const ends: ((found: KeyReading) => void)[] = [];

@@ -7,8 +7,6 @@ import type { KeyUse } from './key-rotation';
  * key must end within five seconds.
  */
 const INTERVAL_MS = 2_000;
-/** A round that takes this long is late, probably because the disk hangs. */
-const LATE_MS = 5_000;
 
 export interface KeyReading {
   /** Ids of the accepted keys, newest first. */
@@ -32,7 +30,6 @@ export class KeyRereading extends RepeatedWork {
     private readonly use: KeyUse,
     private readonly keys: RereadableKeys,
     intervalMs = INTERVAL_MS,
-    private readonly lateMs = LATE_MS,
   ) {
     super(intervalMs, 'keys could not be read');
   }
@@ -48,9 +45,7 @@ export class KeyRereading extends RepeatedWork {
   }
 
   protected async round(): Promise<boolean> {
-    const late = setTimeout(() => this.warnLate(), this.lateMs).unref();
     const { kids, faults } = await this.keys.reread();
-    clearTimeout(late);
     if (this.stopping) return true;
     // Logs a fault when it begins, not in each round.
     for (const fault of faults) if (!this.faults.has(fault)) this.logger.warn(fault);
@@ -60,10 +55,5 @@ export class KeyRereading extends RepeatedWork {
     if (this.kids !== null && this.kids !== known) Logger.log({ message: 'took up keys', use: this.use, kids });
     this.kids = known;
     return faults.length === 0;
-  }
-
-  /** The next round starts after this one, so a hanging disk holds one thread only. */
-  private warnLate(): void {
-    this.logger.warn(`Reading the ${this.use} keys takes long; the keys in force stay.`);
   }
 }
