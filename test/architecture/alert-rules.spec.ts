@@ -27,7 +27,7 @@ const FAULTS: readonly (readonly [firing: string, series: Series, minutes: numbe
   // Its first failure, so the series begins with the fault.
   ['ApiErrors', twoBut(['"503"', '"b"'], then(10, '_', growing(30))), 22],
   ['ApiSlow', twoBut(['le="0.1"', '"b"'], growing(500)), 20],
-  ['DatabasePoolExhausted', twoBut(['timeouts', '"b"'], then(10, 0, always(20))), 12],
+  ['DatabasePoolExhausted', twoBut(['timeouts', '"b"'], growing(20)), 8],
   ['DatabasePoolWaiting', twoBut(['waiting', '"b"'], always(3)), 8],
   ['ReplicaUnused', twoBut(['replica_used', '"b"'], then(20, 1, always(0))), 35],
   ['ReplicaLags', twoBut(['replica_lag', '"b"'], always(4)), 12],
@@ -97,6 +97,8 @@ describe('The alerts', () => {
       twoBut(['last_look', '"b"'], always(0)),
       // Two failures in an hour, of twenty requests a minute.
       changed(twoBut(['"503"', '"b"'], '0x10 1x50 2x60'), ['"200"'], growing(20)),
+      // Postgres was slow to accept connections, once.
+      twoBut(['timeouts', '"b"'], then(10, 0, always(20))),
       // Somebody tries a wrong secret for a minute.
       twoBut(['invalid_client', '"b"'], '0x10 15x100'),
     ];
