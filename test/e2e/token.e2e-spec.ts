@@ -45,19 +45,8 @@ describe('POST /oauth/token', () => {
     expect([response.status, response.body['code']]).toEqual([status, code]);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(Object.keys(response.body)).toEqual(
-      expect.arrayContaining([
-        'code',
-        'detail',
-        'instance',
-        'requestId',
-        'status',
-        'title',
-        'type',
-        'error',
-        'error_description',
-      ]),
-    );
+    const members = 'code detail instance requestId status title type error error_description'.split(' ');
+    expect(Object.keys(response.body)).toEqual(expect.arrayContaining(members));
     // RFC 6749, 5.2.
     expect(response.body['error_description']).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
     expect(response.text).not.toContain(application.clientSecret);
@@ -265,6 +254,7 @@ describe('POST /oauth/token', () => {
     it.each([
       ['credentials in the query string', ''],
       ['credentials far back in the query string', '&'.repeat(1_000)],
+      ['a query that cannot be read, in ASCII without quotes', '%C3%A9%22=%zz&'],
     ])('refuses %s', async (_, before) => {
       const target = `/oauth/token?${before}client_secret=${application.clientSecret}`;
       const response = await app.client().send('POST', target, { body: new URLSearchParams(credentials) });

@@ -18,10 +18,13 @@ export interface TokenProblem extends Problem {
   readonly error_description: string;
 }
 
+/** What the description of an error may not hold (RFC 6749, 5.2): quotes, backslashes and all beyond ASCII. */
+const NOT_DESCRIBABLE = /[^\x20\x21\x23-\x5b\x5d-\x7e]/gu;
+
 /** Adds RFC 6749's members to a problem, for stock OAuth clients. */
 export const withOAuthMembers = (problem: Problem): TokenProblem => ({
   error: OAUTH_ERRORS[problem.code] ?? problem.code,
-  error_description: problem.detail,
+  error_description: problem.detail.replace(NOT_DESCRIBABLE, '?'),
   ...problem,
 });
 
