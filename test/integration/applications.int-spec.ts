@@ -146,16 +146,21 @@ describe("Operators' applications on one connection", () => {
       expect(await applications.find(clientId)).toMatchObject({ issuedAt: now?.lastUsedAt });
     });
 
-    it('ends the old one now, with the live token that it obtained', async () => {
-      const live = await issueFor(old);
+    it.each(['1 minute', '-1 second'])(
+      'ends an old one that has %s left, with the live token that it obtained',
+      async (left) => {
+        const live = await issueFor(old);
+        const ends = `UPDATE application SET previous_secret_expires_at = now() + $2::interval WHERE client_id = $1`;
+        await database.admin.query(ends, [clientId, left]);
 
-      await applications.endOldSecret(clientId);
+        await applications.endOldSecret(clientId);
 
-      expect(await generation()).toBeGreaterThan(live);
-      expect(await grants.findUnlessEnded(clientId, live)).toBeNull();
-      expect(await digestsOf(clientId)).toEqual([secrets.digest(current)]);
-      expect(await uses()).toEqual([['current', false, false]]);
-    });
+        expect(await generation()).toBeGreaterThan(live);
+        expect(await grants.findUnlessEnded(clientId, live)).toBeNull();
+        expect(await digestsOf(clientId)).toEqual([secrets.digest(current)]);
+        expect(await uses()).toEqual([['current', false, false]]);
+      },
+    );
 
     it('keeps a live token of the current one, whatever the old one obtained before', async () => {
       await issueFor(old);

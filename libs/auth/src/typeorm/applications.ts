@@ -212,12 +212,11 @@ export class Applications {
     return this.change(clientId, 'application.secret_removed', changes, {}, (before) => secretsOf(before).length > 0);
   }
 
-  /** Ends the old secret of an overlap now, with the live token and the stream when that secret obtained their token. */
+  /** Ends the old secret now, or what its overlap left: the live token and the stream whose token that secret obtained. */
   async endOldSecret(clientId: string): Promise<Application | null> {
     const changes = { ...NO_PREVIOUS_SECRET, ...END_TOKEN_OF_OLD_SECRET };
-    return this.change(clientId, 'application.secret_ended', changes, {}, (before) =>
-      secretsOf(before).some(({ id }) => id === 'previous'),
-    );
+    const hasOld = (before: ApplicationRow): boolean => before.previous_secret_digest !== null;
+    return this.change(clientId, 'application.secret_ended', changes, {}, hasOld);
   }
 
   /**
