@@ -63,17 +63,12 @@ export function issuerFault(issuer: string, baseUrl: string, insecure: boolean):
     return 'An issuer is an https:// address.';
   }
   if (/[?#@]/.test(issuer)) return 'An issuer has no user, no query and no fragment.';
-  if (sameAddress(issuer, baseUrl)) return 'The issuer is this API. Its own access tokens open nothing.';
+  if (bare(url) === bare(new URL(baseUrl))) return 'The issuer is this API. Its own access tokens open nothing.';
   return null;
 }
 
-/** However the addresses are written. */
-export function sameAddress(one: string, other: string): boolean {
-  const [left, right] = [one, other].map((text) =>
-    URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text,
-  );
-  return left === right;
-}
+/** The same text, however an address is written. */
+const bare = ({ href }: URL): string => href.replace(/\/+$/, '');
 
 /** Returns why a subject cannot be trusted, or null. */
 export function subjectFault(subject: string): string | null {

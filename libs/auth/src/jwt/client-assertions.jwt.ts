@@ -18,7 +18,7 @@ import {
   type ExpectedWorkload,
   type Refusal,
 } from '../domain/client-assertions.port';
-import { coversSubject, sameAddress } from '../domain/trusted-issuer';
+import { coversSubject } from '../domain/trusted-issuer';
 
 const LEEWAY_SECONDS = 30;
 const LONGEST_LIFE_SECONDS = 3_600;
@@ -46,8 +46,8 @@ interface Rules {
 export class ClientAssertionsJwt extends ClientAssertions {
   /** Tokens that name a trusted issuer, and a `kid` that is not in its stored set with this algorithm. */
   unknownKeyIds = 0;
-  /** By algorithm. */
-  private readonly decoys = new Map<string, ReturnType<typeof makeDecoy>>();
+  /** Keys that nobody has, by algorithm, so that a client without keys takes as long as another one. */
+  private decoys: ReadonlyMap<string, ReturnType<typeof makeDecoy>> | null = null;
 
   constructor(
     private readonly settings: Settings,
@@ -83,14 +83,16 @@ export class ClientAssertionsJwt extends ClientAssertions {
   async checkWorkload(token: string, { issuer, trusts }: ExpectedWorkload): Promise<CheckedWorkload> {
     const { baseUrl, production } = this.settings;
     const usable = trusts.filter(({ insecure }) => !(insecure && production));
-    const ofSubject = ({ sub }: Claims) =>
-      usable.filter(({ subject }) => typeof sub === 'string' && coversSubject(subject, sub));
-    const ofToken = (claims: Claims) =>
-      ofSubject(claims).filter(({ audience }) => (audience ?? baseUrl) === audienceOf(claims));
-    // Unverified claims decide only which keys are tried. Keys of other trusts do not count toward the most.
-    const named = ofToken(unverifiedClaims(token) ?? {});
-    const tried = (named.length > 0 ? named : usable).flatMap((trust) => trust.keys);
-    const keys = new Map(tried.map((key) => [identityOf(key), key]));
+    // A signature covers the claims, so a verified token has those that are read here.
+    const claims = unverifiedClaims(token) ?? {};
+    const { sub } = claims;
+    const ofSubject = usable.filter(({ subject }) => typeof sub === 'string' && coversSubject(subject, sub));
+    const named = ofSubject.filter(({ audience }) => (audience ?? baseUrl) === audienceOf(claims));
+    const tried = named.length > 0 ? named : usable;
+    // Two trusts in one issuer hold the same keys.
+    const keys = new Map(
+      tried.flatMap((trust) => trust.keys.map((key) => [JSON.stringify(key), { ...key, trust }] as const)),
+    );
     const verified = await this.verify(token, [...keys.values()], {
       types: ['jwt'],
       longestSeconds: LONGEST_WORKLOAD_LIFE_SECONDS,
@@ -101,11 +103,8 @@ export class ClientAssertionsJwt extends ClientAssertions {
       if (usable.length > 0 && namesKey && verified.fault === NO_KEY_FITS) this.unknownKeyIds += 1;
       return verified;
     }
-    const { key, claims } = verified;
-    if (sameAddress(issuer, baseUrl)) return { fault: 'our own token' };
-    if (ofSubject(claims).length === 0) return { fault: 'subject' };
-    const trust = ofToken(claims).find((one) => one.keys.some((held) => identityOf(held) === identityOf(key)));
-    return trust ? { trust, key } : { fault: 'audience' };
+    if (named.length === 0) return { fault: ofSubject.length === 0 ? 'subject' : 'audience' };
+    return { trust: verified.key.trust, key: verified.key };
   }
 
   private async verify<Key extends ClientKey>(
@@ -114,20 +113,23 @@ export class ClientAssertionsJwt extends ClientAssertions {
     rules: Rules,
   ): Promise<{ readonly key: Key; readonly typ: unknown; readonly claims: JWTPayload } | Refusal> {
     // Begun with the first assertion, so that no later one without a key that fits waits for a key of RSA.
-    for (const algorithm of CLIENT_ALGORITHMS) void this.decoyOf(algorithm);
+    this.decoys ??= new Map(CLIENT_ALGORITHMS.map((algorithm) => [algorithm, makeDecoy(algorithm)]));
     const header = unverifiedParts(token)?.header;
     if (!header) return { fault: UNREADABLE };
+    const algorithm = header['alg'] as string;
     const fault = headerFault(header, rules.types);
     const fitting = fault === null ? keys.filter((key) => fits(key, header)) : [];
-    if (fitting.length === 0 || fitting.length > KEYS_TO_TRY) {
-      // As often as three keys take, so that time does not tell three from more.
-      const times = fitting.length === 0 ? 1 : KEYS_TO_TRY;
-      for (let tried = 0; tried < times; tried += 1) await this.tryDecoy(token, header['alg'], rules);
-      return { fault: fault ?? (fitting.length === 0 ? NO_KEY_FITS : 'too many keys fit') };
+    if (fitting.length === 0) {
+      // `none` and HMAC have no decoy: they are refused before any verification.
+      const decoy = await this.decoys.get(algorithm);
+      if (decoy) await this.tryKey(token, decoy, algorithm, rules);
+      return { fault: fault ?? NO_KEY_FITS };
     }
-    let refused = '';
-    for (const key of fitting) {
-      const tried = await this.tryKey(token, key.jwk, header['alg'] as string, rules);
+    let refused = 'too many keys fit';
+    for (const key of fitting.slice(0, KEYS_TO_TRY)) {
+      const tried = await this.tryKey(token, key.jwk, algorithm, rules);
+      // It is refused after as many verifications as three keys take, so time does not tell three from more.
+      if (fitting.length > KEYS_TO_TRY) continue;
       if ('claims' in tried) return { key, typ: header['typ'], claims: tried.claims };
       refused = tried.fault;
     }
@@ -142,16 +144,20 @@ export class ClientAssertionsJwt extends ClientAssertions {
     { claims, longestSeconds }: Rules,
   ): Promise<{ readonly claims: JWTPayload } | Refusal> {
     // Loaded with the first assertion, so that requests by secret never pay for it.
-    const { importJWK, jwtVerify } = await import('jose');
+    const { jwtVerify } = await import('jose');
     const now = this.clock.now();
     try {
-      const { payload } = await jwtVerify(token, await importJWK({ ...jwk }, algorithm), {
-        ...claims,
-        algorithms: [algorithm],
-        // RFC 7523, 3 (4 and 5).
-        clockTolerance: LEEWAY_SECONDS,
-        currentDate: new Date(now),
-      });
+      const { payload } = await jwtVerify(
+        token,
+        { ...jwk },
+        {
+          ...claims,
+          algorithms: [algorithm],
+          // RFC 7523, 3 (4 and 5).
+          clockTolerance: LEEWAY_SECONDS,
+          currentDate: new Date(now),
+        },
+      );
       const { exp = 0, iat = 0 } = payload;
       const latest = now / 1_000 + LEEWAY_SECONDS;
       // RFC 7523, 3 (4): a time unreasonably far in the future.
@@ -163,29 +169,13 @@ export class ClientAssertionsJwt extends ClientAssertions {
       return { fault: `${code} ${claim}`.trim() };
     }
   }
-
-  /** Tries a key that nobody has, so that a client without keys takes as long as another one. */
-  private async tryDecoy(token: string, algorithm: unknown, rules: Rules): Promise<void> {
-    const known = CLIENT_ALGORITHMS.find((one) => one === algorithm) ?? 'ES256';
-    await this.tryKey(token, await this.decoyOf(known), known, rules);
-  }
-
-  private decoyOf(algorithm: string): ReturnType<typeof makeDecoy> {
-    const known = this.decoys.get(algorithm);
-    if (known) return known;
-    const made = makeDecoy(algorithm);
-    this.decoys.set(algorithm, made);
-    made.catch(() => this.decoys.delete(algorithm));
-    return made;
-  }
 }
 
-function headerFault({ alg, crit, kid, typ }: Header, types: readonly string[]): string | null {
+function headerFault({ alg, crit, typ }: Header, types: readonly string[]): string | null {
   // RFC 8725, 3.1 and 3.2: neither `none` nor a shared secret.
   if (!CLIENT_ALGORITHMS.includes(alg as string)) return 'algorithm';
   // RFC 7515, 4.1.11: no extension is supported.
   if (crit !== undefined) return 'critical extension';
-  if (kid !== undefined && typeof kid !== 'string') return 'key id';
   // RFC 8725, 3.11: other kinds of JWT, such as our own tokens, are none.
   if (typ !== undefined && !types.includes(mediaType(typ))) return 'type';
   return null;
@@ -197,9 +187,6 @@ const mediaType = (typ: unknown): string =>
 
 const fits = ({ kid, algorithms }: ClientKey, header: Header): boolean =>
   algorithms.includes(header['alg'] as string) && (header['kid'] === undefined || header['kid'] === kid);
-
-/** Two trusts in one issuer hold the same keys. */
-const identityOf = ({ kid, jwk }: ClientKey): string => JSON.stringify([kid, Object.entries(jwk).sort()]);
 
 /** The audience, alone or in an array of one. Null for any other. */
 function audienceOf({ aud }: Claims): string | null {

@@ -10,13 +10,9 @@ import { IssuerKeys, KeySetUnavailable, LARGEST_ISSUER_DOCUMENT, type TrustedIss
 import { blockListOf, isGlobal, isIn, isLoopback } from './reachable-addresses';
 
 const PATIENCE_MS = 5_000;
-/** DNS ends sooner: servers that drop questions for one family leave time for the addresses of the other. */
-const DNS_PATIENCE_MS = 3_000;
-/** Each try asks one DNS server after another, and waits for each of them. */
-const DNS_TRIES = { timeout: 1_000, tries: 2 };
+/** Each DNS server is asked once. Servers that drop questions for one family leave time for the addresses of the other. */
+const DNS = { timeout: 1_000, tries: 1 };
 const DISCOVERY = z.object({ issuer: z.string(), jwks_uri: z.string() });
-
-type IsOpen = (address: string) => boolean;
 
 /**
  * Fetches key sets by the discovery document of OpenID Connect (Discovery 1.0, section 4). An issuer is the choice of a
@@ -52,13 +48,17 @@ export class IssuerKeysSystem extends IssuerKeys {
       throw new KeySetUnavailable('An address of the issuer is not https://.');
     }
     const own = blockListOf(ofOperator ? this.settings.trustIssuerNetworks : []);
-    const isOpen: IsOpen = isPlain
-      ? isLoopback
-      : (one) => isGlobal(one) || isIn(own, one) || (insecure && isLoopback(one));
+    const isOpen = (one: string): boolean =>
+      isPlain ? isLoopback(one) : isGlobal(one) || isIn(own, one) || (insecure && isLoopback(one));
     const signal = AbortSignal.timeout(PATIENCE_MS);
     try {
       const found = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''), ofOperator, signal);
-      return await bodyOf(url, openOnes(found, isOpen, ofOperator), signal);
+      const open = found.filter(({ address }) => isOpen(address));
+      // A customer does not learn that a name has a private address, which would tell which names our own DNS knows.
+      if (open.length === 0 && ofOperator) {
+        throw new KeySetUnavailable('The issuer has an address that is not reachable from everywhere.');
+      }
+      return await bodyOf(url, open, signal);
     } catch (error) {
       if (error instanceof KeySetUnavailable) throw error;
       throw new KeySetUnavailable(signal.aborted ? 'The issuer took too long.' : 'The issuer could not be reached.');
@@ -80,39 +80,22 @@ async function addressesOf(host: string, ofOperator: boolean, signal: AbortSigna
  * Postgres and Redis need them. So a customer's slow name gets none.
  */
 async function addressesInDns(host: string): Promise<LookupAddress[]> {
-  const ask = async (family: 4 | 6, addresses: Promise<string[]>) =>
-    (await addresses).map((address) => ({ address, family }));
-  const resolver = new promises.Resolver(DNS_TRIES);
-  const late = setTimeout(() => resolver.cancel(), DNS_PATIENCE_MS);
-  const asked = await Promise.allSettled([ask(4, resolver.resolve4(host)), ask(6, resolver.resolve6(host))]);
-  clearTimeout(late);
+  const resolver = new promises.Resolver(DNS);
+  const asked = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const found = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-  if (found.length === 0) throw new Error('DNS knows no address of the issuer.');
-  return found;
-}
-
-/**
- * Returns the addresses that may be connected to. A customer does not learn that a name has a private address, which would
- * tell which names our own DNS knows.
- */
-function openOnes(found: LookupAddress[], isOpen: IsOpen, ofOperator: boolean): LookupAddress[] {
-  const open = found.filter(({ address }) => isOpen(address));
-  if (open.length > 0) return open;
-  throw new KeySetUnavailable(
-    ofOperator
-      ? 'The issuer has an address that is not reachable from everywhere.'
-      : 'The issuer could not be reached.',
-  );
+  return found.map((address) => ({ address, family: isIP(address) }));
 }
 
 async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal): Promise<string> {
-  const [{ address, family } = { address: '' }] = addresses;
+  const [first] = addresses;
+  if (!first) throw new Error('The issuer has no address to connect to.');
   const send = url.protocol === 'https:' ? requestByHttps : requestByHttp;
   const request = send(url, {
     signal,
     // A connection of its own, to an address that was judged: a second look-up could tell another one.
     agent: false,
-    lookup: (_host, { all }, callback) => (all ? callback(null, addresses) : callback(null, address, family)),
+    lookup: (_host, { all }, callback) =>
+      all ? callback(null, addresses) : callback(null, first.address, first.family),
     headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'compliance-api' },
   });
   request.on('error', () => undefined).end();
