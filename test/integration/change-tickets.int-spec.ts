@@ -1,5 +1,7 @@
 import { RemovedAssets } from '../../libs/inventory/src/changes/typeorm/removed-assets';
+import { AssetRekey } from '../../libs/inventory/src/imports/typeorm/asset-rekey';
 import { Database } from '../../libs/platform/src/database/database';
+import { anAuditRecorder } from '../support/audit-recorder';
 import { someoneWaits } from '../support/waiting-sessions';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP } from '../support/import-setting';
 
@@ -123,6 +125,24 @@ describe('Change tickets', () => {
 
     expect((await sets()).at(-1)).toEqual({ origin: 3, assets: ['one', 'other', 'third'] });
     expect(await setting.asset('other')).toMatchObject({ description: 'beside', tags: [{ key: 'aws:stack' }] });
+  });
+
+  it('are taken when the audit of a new externalId is written, so that no other writer waits for that', async () => {
+    await setting.importAll(EMPLOYEE, BUCKET);
+    const { admin } = setting.database;
+    await admin.query('BEGIN');
+    await admin.query('LOCK TABLE audit_event IN SHARE MODE');
+    const assets = new AssetRekey(new Database(setting.dataSource), anAuditRecorder());
+    const rekeying = assets.rekey(setting.here, 'test', { from: BUCKET.externalId, to: 'logs' });
+    await someoneWaits(setting.database);
+    const { rows: free } = await admin.query('SELECT FROM change_head WHERE workspace_id = $1 FOR UPDATE SKIP LOCKED', [
+      setting.here,
+    ]);
+    await admin.query('COMMIT');
+    await rekeying;
+
+    expect(free).toHaveLength(1);
+    expect((await sets()).at(-1)).toEqual({ origin: 3, assets: ['logs'] });
   });
 
   describe('keep former states', () => {

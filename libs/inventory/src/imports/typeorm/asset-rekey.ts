@@ -41,11 +41,11 @@ export class AssetRekey {
         to,
       ]);
       if (asset === undefined) return 'missing';
-      const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
-      await run(text, values);
       // The externalId of an employee may be an address.
       const changes = asset.is_employee ? { old: null, new: null } : { old: from, new: to };
       await this.audit.record(workspaceId, rekeyedAct('OPERATOR', asset.public_id, changes), run);
+      const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
+      await run(text, values);
       return null;
     });
   }
