@@ -6,6 +6,7 @@ import { COMPUTER, EMPLOYEE } from '../../libs/inventory/src/assets/typeorm/asse
 import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
 import { FillCountsAndPostures1780000000042 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000042-fill-counts-and-postures';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { startAppOn } from '../support/start-app';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
 /** Every migration before it is part of the last release. */
@@ -81,6 +82,28 @@ describe('An upgrade from the last release', () => {
       expect(histories).toEqual([{ begun: true }]);
     } finally {
       await operator.destroy();
+    }
+  });
+
+  it('names no author of the states that were there before', async () => {
+    await bringTo(before(FIRST_UNRELEASED));
+    const { rows } = await database.admin.query<{ id: string }>(
+      `INSERT INTO workspace (slug, name) VALUES ('acme', 'Acme') RETURNING id`,
+    );
+    const workspace = rows[0]?.id as string;
+    await database.admin.query(fill(workspace));
+    await bringTo(testSchema);
+
+    const app = await startAppOn(database);
+    try {
+      const client = await app.arrange.aClient(workspace);
+      const { results: assets } = await client.page('/v1/inventory/assets', { categoryKey: 'CLOUD', pageSize: '1' });
+      const path = `/v1/inventory/assets/${String(assets[0]?.['id'])}`;
+      expect((await client.patch(path, { description: 'later' })).status).toBe(200);
+      const { results } = await client.page(`${path}/history`);
+      expect(results).toMatchObject([{ origin: { type: 'API' } }, { origin: null, changedFields: [] }]);
+    } finally {
+      await app.stop();
     }
   });
 });

@@ -27,8 +27,8 @@ export interface HistoryEntry<Item> {
   readonly validFrom: Date;
   /** Null for the present state. */
   readonly validTo: Date | null;
-  /** Author of the change that made it. */
-  readonly origin: ChangeOrigin;
+  /** Author of the change that made it. Null where that is not known. */
+  readonly origin: ChangeOrigin | null;
   /** The operator or "person ID" behind an origin that is no application. Null where that is not known. */
   readonly who: string | null;
   /** Null while the item was hidden or deleted. */

@@ -161,7 +161,7 @@ function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, n
 
 function byText({ origin, who }: Pick<HistoryEntry<Asset>, 'origin' | 'who'>, nameOf: NameOf) {
   // The release before records each of its changes as an operator's without a name.
-  if (origin.type === 'OPERATOR' && who === null) return 'unknown';
+  if (origin === null || (origin.type === 'OPERATOR' && who === null)) return 'unknown';
   return actorText(origin.type, origin.type === 'API' ? origin.clientId : null, who, nameOf);
 }
 

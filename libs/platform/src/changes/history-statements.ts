@@ -96,14 +96,14 @@ function listThen(states: States): Statement {
 /**
  * The states of one item, newest first, each behind its times and its author. `History.entries` reads the columns. Values: $1
  * workspace, $2 public id, $3 rows wanted, and $4 the version of the first one, null for the present state. Where none is
- * left from there on, the only row has nulls in place of one.
+ * left from there on, the only row has nulls in place of one. Set 0 holds what older releases made: nobody knows its authors.
  */
 function entriesOf({ relation, former, columns }: States): Statement {
   const selected = columns.join(', ');
   const ofItem = `${former} AS page WHERE workspace_id = $1 AND id = item.id`;
   const text = `
     SELECT counted.total, counted.was_visible, ${milliseconds('made.changed_at')}, ${milliseconds('ended.changed_at')},
-           made.origin, made.client_id, made.request_id, entry.*
+           CASE WHEN made.id <> 0 THEN made.origin END, made.client_id, made.request_id, entry.*
       FROM (SELECT id, facet FROM ${relation} WHERE workspace_id = $1 AND public_id = $2::uuid) AS item
      CROSS JOIN LATERAL (
        SELECT 1 + count(*) AS total, item.facet IS NOT NULL OR count(facet) > 0 AS was_visible FROM ${ofItem}) AS counted

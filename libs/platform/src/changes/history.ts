@@ -52,8 +52,8 @@ export class History {
       const [_total, _wasVisible, from, to, code, clientId, requestId, version, isVisible, ...columns] = row;
       if (isVisible == null) return [];
       const validTo = timeOf(to);
-      const origin = originOf(code, clientId, requestId);
-      const who = origin.type === 'API' ? null : (clientId ?? null);
+      const origin = code == null ? null : originOf(code, clientId, requestId);
+      const who = origin?.type === 'API' ? null : (clientId ?? null);
       const item = isVisible === 't' ? asItWas(toItem(columns), validTo) : null;
       return [{ version, validFrom: timeOf(from) as Date, validTo, origin, who, item }];
     });
