@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ASSET_DAYS } from '#libs/inventory';
 import { workspaceId } from '#libs/kernel';
 import { DayCounts, History } from '#libs/platform/changes';
 import type { Settings } from '#libs/platform/config';
@@ -196,7 +195,7 @@ describe('The history by day', () => {
       await forget();
       return found;
     });
-    const counted = await new DayCounts(database).days(workspaceId(workspace), ASSET_DAYS, { from: day(1) });
+    const counted = await new DayCounts(database).days(workspaceId(workspace), 'assets', { from: day(1) });
     reading.mockRestore();
     expect(counted.map(({ date }) => date)).toEqual([day(0)]);
   });

@@ -2,13 +2,12 @@ import { DataSource } from 'typeorm';
 import type { Pool } from 'pg';
 import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
 import { bind } from '#libs/platform/database';
-import { COMPUTER_DAYS } from '../../libs/computers/src/http/computers.controller';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
+import { DAY_COUNTS } from '../../libs/platform/src/changes/day-counts';
 import { feedStatement } from '../../libs/platform/src/changes/feed-statement';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
-import { ASSET_DAYS } from '../../libs/inventory/src/history/http/history.controller';
 import { ASSET_FILTERS, withFacetFilters } from '../support/asset-filters';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type Plan, buffersOf, explain, explainComputers, explainPage } from '../support/page-plan';
@@ -162,7 +161,7 @@ describe('A page of a large inventory', () => {
   });
 
   it('counts the assets and computers of today in few buffers', async () => {
-    for (const { countsAt } of [ASSET_DAYS, COMPUTER_DAYS]) {
+    for (const { countsAt } of Object.values(DAY_COUNTS)) {
       const counted = () => explain(api, workspace, bind(countsAt, [workspace, 'infinity']));
       // The first call of a session reads the function's plan from the catalogs.
       await counted();

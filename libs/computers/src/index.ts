@@ -3,5 +3,4 @@ export { type Computer } from './domain/computer';
 export { ComputerDirectory } from './domain/computer-directory.port';
 export { CHECKS } from './domain/posture';
 export { toComputerDayDto } from './http/computer-summary.dto';
-export { COMPUTER_DAYS } from './http/computers.controller';
 export { ComputerQueryDto } from './http/computer-query.dto';

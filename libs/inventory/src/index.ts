@@ -5,6 +5,5 @@ export { ASSET_CATEGORIES, ASSET_TYPES, categoryOf } from './assets/domain/asset
 export { type FoundEmployee, MOST_SEARCHED } from './assets/domain/asset-repository.port';
 export { AssetQueryDto } from './assets/http/asset-query.dto';
 export { toAssetDayDto } from './history/http/asset-summary.dto';
-export { ASSET_DAYS } from './history/http/history.controller';
 export { ImportRuns } from './imports/domain/import-runs.port';
 export { inventoryServices } from './inventory.module';

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/comm
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
 import { ChangeQueryDto, DaysQueryDto, FeedPaging } from '#libs/platform/change-pages';
-import { DayCounts, dayCountsOf } from '#libs/platform/changes';
+import { DayCounts } from '#libs/platform/changes';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { FindQueryDto, PageQueryDto, Paging } from '#libs/platform/pagination';
@@ -32,8 +32,6 @@ import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './
 
 const RESOURCE = 'computers';
 const FEED = 'computer-changes';
-/** The function is the inventory's. */
-export const COMPUTER_DAYS = dayCountsOf({ stored: 'computers', countsAt: 'computer_counts_at' });
 const COMPUTER_ID = {
   name: 'id',
   format: 'uuid',
@@ -111,7 +109,7 @@ export class ComputersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerSummaryDto> {
     response.vary('Accept-Encoding');
-    const days = await this.counts.days(workspaceId, COMPUTER_DAYS, query);
+    const days = await this.counts.days(workspaceId, 'computers', query);
     return { results: days.map(toComputerDayDto) };
   }
 

@@ -1,8 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { COMPUTER_DAYS } from '#libs/computers';
-import { ASSET_DAYS, ImportRuns } from '#libs/inventory';
+import { ImportRuns } from '#libs/inventory';
 import { Clock, newestOf } from '#libs/kernel';
-import { type CountedDay, DayCounts } from '#libs/platform/changes';
+import { type Counted, type CountedDay, DayCounts } from '#libs/platform/changes';
 import type { Response } from 'express';
 import { Access, Sent, type SentTo } from './access.decorator';
 import { sendPage } from './page';
@@ -27,12 +26,12 @@ export class OverviewController {
   async show(@Sent() { me: { workspaceId } }: SentTo, @Res() response: Response): Promise<void> {
     const dayBefore = (days: number) => new Date(this.clock.now() - days * DAY_MS).toISOString().slice(0, 10);
     // The worker has counted the days that are over. Today's assets are counted already, computers once in an index.
-    const written = (of: typeof ASSET_DAYS) => this.counts.written(workspaceId, of, dayBefore(DAYS), dayBefore(1));
+    const written = (of: Counted) => this.counts.written(workspaceId, of, dayBefore(DAYS), dayBefore(1));
     const [[assets], [computers], assetDays, computerDays, { items, totalCount }, latest] = await Promise.all([
-      this.counts.days(workspaceId, ASSET_DAYS, {}),
-      this.counts.days(workspaceId, COMPUTER_DAYS, {}),
-      written(ASSET_DAYS),
-      written(COMPUTER_DAYS),
+      this.counts.days(workspaceId, 'assets', {}),
+      this.counts.days(workspaceId, 'computers', {}),
+      written('assets'),
+      written('computers'),
       this.imports.sources(newestOf(workspaceId), { size: SOURCES, after: null }),
       this.imports.latest({ workspaceId, source: null }, LAST_RUNS),
     ]);

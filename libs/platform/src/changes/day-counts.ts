@@ -4,11 +4,8 @@ import { Database } from '../database/database';
 import { type BoundStatement, bind, prepared } from '../database/pipelined-statements';
 import { AWAIT_TICKETS, OutOfRange } from './history';
 
-/**
- * The statements of one kind of counts. `stored` is the column with those of past days, `countsAt` the function that counts
- * at an instant.
- */
-export const dayCountsOf = ({ stored, countsAt }: { readonly stored: string; readonly countsAt: string }) => ({
+/** `stored` is the column with the counts of past days, `countsAt` the inventory's function that counts at an instant. */
+const statementsOf = (stored: string, countsAt: string) => ({
   /** Values: $1 workspace, $2 and $3 the first and last day: none without a first one, all later ones without a last one. */
   stored: prepared(
     `${stored}_by_day`,
@@ -27,7 +24,12 @@ export const dayCountsOf = ({ stored, countsAt }: { readonly stored: string; rea
       WHERE $2::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1)`,
   ),
 });
-type DayCountsOf = ReturnType<typeof dayCountsOf>;
+
+export const DAY_COUNTS = {
+  assets: statementsOf('assets', 'asset_counts_at'),
+  computers: statementsOf('computers', 'computer_counts_at'),
+};
+export type Counted = keyof typeof DAY_COUNTS;
 
 /** Days of UTC, as in ISO 8601. */
 interface DayRange {
@@ -57,7 +59,7 @@ export class DayCounts {
   constructor(private readonly database: Database) {}
 
   /** The days from `from` to `to` that the worker has written, in their order: one probe, whatever the inventory holds. */
-  async written(workspaceId: WorkspaceId, of: DayCountsOf, from: string, to: string): Promise<CountedDay[]> {
+  async written(workspaceId: WorkspaceId, of: Counted, from: string, to: string): Promise<CountedDay[]> {
     const { written } = await this.stored(workspaceId, of, { from, to });
     return Object.entries(written).map(([date, cells]) => ({ date, isFinal: true, cells }));
   }
@@ -66,7 +68,7 @@ export class DayCounts {
    * The days from `from` to `to` that the history knows, in their order. Both default to today. Reads twice at most.
    * @throws `validation_failed`; `service_unavailable` while the worker has many days to write
    */
-  async days(workspaceId: WorkspaceId, of: DayCountsOf, { from: first, to }: DayRange): Promise<CountedDay[]> {
+  async days(workspaceId: WorkspaceId, of: Counted, { from: first, to }: DayRange): Promise<CountedDay[]> {
     const from = first ?? to;
     // A change under way may belong to a past day. Writers wait for this read, but not for the counts.
     const waits = from === undefined ? [] : [bind(AWAIT_TICKETS, [workspaceId])];
@@ -78,7 +80,7 @@ export class DayCounts {
       throw new DomainError('service_unavailable', UNWRITTEN);
     }
     const counts = uncounted.map((date) =>
-      bind(of.countsAt, [workspaceId, date === today ? 'infinity' : endOf(date).toISOString()]),
+      bind(DAY_COUNTS[of].countsAt, [workspaceId, date === today ? 'infinity' : endOf(date).toISOString()]),
     );
     const counted = counts.length === 0 ? [] : await this.database.read(newestOf(workspaceId), counts);
     return known.flatMap((date) => {
@@ -91,11 +93,11 @@ export class DayCounts {
   /** The days that the worker has written, with today's date and the time at which the history begins. */
   private async stored(
     workspaceId: WorkspaceId,
-    { stored }: DayCountsOf,
+    of: Counted,
     { from, to }: DayRange,
     waits: readonly BoundStatement[] = [],
   ) {
-    const statements = [...waits, bind(stored, [workspaceId, from ?? null, to ?? null])];
+    const statements = [...waits, bind(DAY_COUNTS[of].stored, [workspaceId, from ?? null, to ?? null])];
     const rows = await this.database.read(newestOf(workspaceId), statements);
     const [today, begins, counts] = rows.at(-1)?.[0] ?? [];
     const written = JSON.parse(counts ?? '{}') as Record<string, CountedDay['cells']>;

@@ -1,6 +1,6 @@
 export { ChangeFeed, MAX_FEED_PAGE_BYTES } from './change-feed';
 export { changesSchema } from './changes-schema';
-export { type CountedDay, DayCounts, endOf, dayCountsOf } from './day-counts';
+export { type Counted, type CountedDay, DayCounts, endOf } from './day-counts';
 export { FeedRestart } from './feed-restart';
 export { feedStatement } from './feed-statement';
 export { History } from './history';

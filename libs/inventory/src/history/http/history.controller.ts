@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
 import { DaysQueryDto } from '#libs/platform/change-pages';
-import { DayCounts, dayCountsOf } from '#libs/platform/changes';
+import { DayCounts } from '#libs/platform/changes';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
@@ -11,8 +11,6 @@ import { AssetsService } from '../../assets/application/assets.service';
 import { ASSET_ID } from '../../assets/http/asset-query.dto';
 import { ASSET_HISTORY_EXAMPLES, AssetHistoryPageDto, toAssetHistoryEntryDto } from './asset-history.dto';
 import { ASSET_SUMMARY_EXAMPLES, AssetSummaryDto, toAssetDayDto } from './asset-summary.dto';
-
-export const ASSET_DAYS = dayCountsOf({ stored: 'assets', countsAt: 'asset_counts_at' });
 
 @ApiTags('Inventory')
 @Controller('v1/inventory')
@@ -72,7 +70,7 @@ export class HistoryController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetSummaryDto> {
     response.vary('Accept-Encoding');
-    const days = await this.counts.days(workspaceId, ASSET_DAYS, query);
+    const days = await this.counts.days(workspaceId, 'assets', query);
     return { results: days.map(toAssetDayDto) };
   }
 }
