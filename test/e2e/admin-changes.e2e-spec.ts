@@ -274,7 +274,7 @@ describe('Change feeds after operator commands', () => {
     );
     const sets = new EmptyChangeSets(new Database(await dataSource.initialize()));
 
-    await sets.markNext();
+    await sets.round();
 
     await dataSource.destroy();
     const { rows } = await app.database.admin.query<{ sequence: string }>(

@@ -7,7 +7,7 @@ const BATCH = 500;
 const PAUSE_MS = 6_000;
 const MARK = prepared(
   'change_mark_empty',
-  'SELECT workspace, after, marked FROM mark_empty_change_sets($1::uuid, $2::bigint, $3::integer)',
+  'SELECT workspace, after FROM mark_empty_change_sets($1::uuid, $2::bigint, $3::integer)',
 );
 /** Before the first set of any workspace. */
 const START = ['00000000-0000-0000-0000-000000000000', '0'] as const;
@@ -21,16 +21,11 @@ export class EmptyChangeSets extends RepeatedWork {
     super(PAUSE_MS, 'empty change sets were not marked');
   }
 
-  /** Looks at the next sets and returns how many it marked. After the last set it begins again. */
-  async markNext(): Promise<number> {
+  /** Looks at the next sets. After the last one it begins again. */
+  async round(): Promise<void> {
     const values = [...this.position, String(BATCH)];
     const [rows] = await this.database.run({ outsideTenants: true }, [bind(MARK, values)]);
-    const [workspace, sequence, marked] = rows?.[0] ?? [];
+    const [workspace, sequence] = rows?.[0] ?? [];
     this.position = workspace && sequence ? [workspace, sequence] : START;
-    return Number(marked);
-  }
-
-  protected async round(): Promise<void> {
-    await this.markNext();
   }
 }

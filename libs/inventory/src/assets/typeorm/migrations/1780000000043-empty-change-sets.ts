@@ -5,12 +5,11 @@ export class EmptyChangeSets1780000000043 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     // It works across workspaces, and so with the rights of the owner. An empty set stays empty.
     await runner.query(`
-      CREATE FUNCTION mark_empty_change_sets(INOUT workspace uuid, INOUT after bigint, batch integer, OUT marked integer)
+      CREATE FUNCTION mark_empty_change_sets(INOUT workspace uuid, INOUT after bigint, batch integer)
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
       DECLARE
         one record;
       BEGIN
-        marked := 0;
         FOR one IN
           SELECT workspace_id, sequence, id FROM change_set
            WHERE NOT emptied AND (workspace_id, sequence) > (workspace, after)
@@ -19,7 +18,6 @@ export class EmptyChangeSets1780000000043 implements MigrationInterface {
           PERFORM set_config('app.workspace_id', one.workspace_id::text, true);
           IF NOT EXISTS (SELECT FROM asset WHERE workspace_id = one.workspace_id AND change_id = one.id) THEN
             UPDATE change_set SET emptied = true WHERE workspace_id = one.workspace_id AND sequence = one.sequence;
-            marked := marked + 1;
           END IF;
         END LOOP;
         workspace := one.workspace_id;
