@@ -2,7 +2,6 @@ import type { SchemaPart } from '../database/schema/schema-part';
 import { ChangeHeadRow, ChangeSetRow, HistoryHorizonRow } from './change-set.row';
 import { DayCountRow } from './day-count.row';
 import { ChangeSets1780000000030 } from './migrations/1780000000030-change-sets';
-import { ChangeSetIds1780000000096 } from './migrations/1780000000096-change-set-ids';
 import { HistoryHorizon1780000000097 } from './migrations/1780000000097-history-horizon';
 
 const GRANTS: SchemaPart['grants'] = [
@@ -16,7 +15,7 @@ const GRANTS: SchemaPart['grants'] = [
 /** The tables of change sets and of the history. */
 export const changesSchema: SchemaPart = {
   entities: [ChangeSetRow, ChangeHeadRow, HistoryHorizonRow, DayCountRow],
-  migrations: [ChangeSets1780000000030, ChangeSetIds1780000000096, HistoryHorizon1780000000097],
+  migrations: [ChangeSets1780000000030, HistoryHorizon1780000000097],
   grants: [...GRANTS, { table: 'day_count', privileges: 'SELECT, INSERT' }],
   consoleGrants: [...GRANTS, { table: 'day_count', privileges: 'SELECT' }],
 };

@@ -18,7 +18,6 @@ import { AssetVersions1780000000095 } from './migrations/1780000000095-asset-ver
 import { HistoryViews1780000000098 } from './migrations/1780000000098-history-views';
 import { HiddenEmployees1780000000125 } from './migrations/1780000000125-hidden-employees';
 import { CellStatistics1780000000134 } from './migrations/1780000000134-cell-statistics';
-import { HiddenChanges1780000000136 } from './migrations/1780000000136-hidden-changes';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -65,7 +64,6 @@ export const inventorySchema: SchemaPart = {
     HistoryViews1780000000098,
     HiddenEmployees1780000000125,
     CellStatistics1780000000134,
-    HiddenChanges1780000000136,
   ],
   grants: [{ function: 'mark_empty_change_sets' }, ...SHARED_GRANTS],
   // The console reads and writes what the API does.

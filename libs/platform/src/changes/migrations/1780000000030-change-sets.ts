@@ -2,25 +2,6 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { tenantPolicy } from '../../database/schema/tenant-policy';
 
 /**
- * With the rights of the owner: the runtime role takes tickets, and cannot write these tables otherwise. `first` runs before
- * the ticket reads the clock.
- */
-export const ticketFunction = (first = ''): string => `
-      CREATE OR REPLACE FUNCTION take_change_ticket(workspace uuid, set_id bigint, origin smallint, client_id text, request_id text)
-        RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-        ${first}
-        WITH head AS (
-          INSERT INTO change_head AS known (workspace_id, sequence, mark, changed_at)
-          VALUES (workspace, 1, gen_random_uuid(), date_trunc('milliseconds', clock_timestamp()))
-              ON CONFLICT (workspace_id) DO UPDATE
-             SET sequence = known.sequence + 1, mark = excluded.mark,
-                 changed_at = GREATEST(known.changed_at, date_trunc('milliseconds', clock_timestamp()))
-          RETURNING sequence, mark, changed_at)
-        INSERT INTO change_set (workspace_id, sequence, id, mark, changed_at, origin, client_id, request_id)
-        SELECT workspace, head.sequence, set_id, head.mark, head.changed_at, origin, client_id, request_id FROM head
-      $$;`;
-
-/**
  * The order in which transactions of a workspace were committed. Everything that a workspace holds already belongs to its
  * first change set, whose id is 0.
  */
@@ -47,6 +28,8 @@ export class ChangeSets1780000000030 implements MigrationInterface {
       COMMENT ON COLUMN change_set.emptied IS 'Everything that it changed was changed again since.';
       CREATE INDEX change_set_filled ON change_set (workspace_id, sequence) WHERE NOT emptied;
       CREATE INDEX change_set_changed_at ON change_set (workspace_id, changed_at, sequence);
+      -- for former states, which name their sets by id
+      CREATE INDEX change_set_by_id ON change_set (workspace_id, id);
 
       CREATE TABLE change_head (
         workspace_id uuid PRIMARY KEY REFERENCES workspace (id),
@@ -68,8 +51,22 @@ export class ChangeSets1780000000030 implements MigrationInterface {
       SELECT workspace_id, sequence, mark, changed_at FROM change_set;
     `);
     await runner.query(tenantPolicy('change_set', { ownerSeesAll: true }) + tenantPolicy('change_head'));
+    // With the rights of the owner: the runtime role takes tickets, and cannot write these tables otherwise.
     await runner.query(`
-      ${ticketFunction()}
+      CREATE FUNCTION take_change_ticket(workspace uuid, set_id bigint, origin smallint, client_id text, request_id text)
+        RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+        -- Before the ticket reads the clock, so that a reader of the past can wait for one under way.
+        SELECT pg_advisory_xact_lock(hashtextextended('change_ticket ' || workspace::text, 0));
+        WITH head AS (
+          INSERT INTO change_head AS known (workspace_id, sequence, mark, changed_at)
+          VALUES (workspace, 1, gen_random_uuid(), date_trunc('milliseconds', clock_timestamp()))
+              ON CONFLICT (workspace_id) DO UPDATE
+             SET sequence = known.sequence + 1, mark = excluded.mark,
+                 changed_at = GREATEST(known.changed_at, date_trunc('milliseconds', clock_timestamp()))
+          RETURNING sequence, mark, changed_at)
+        INSERT INTO change_set (workspace_id, sequence, id, mark, changed_at, origin, client_id, request_id)
+        SELECT workspace, head.sequence, set_id, head.mark, head.changed_at, origin, client_id, request_id FROM head
+      $$;
       REVOKE ALL ON FUNCTION take_change_ticket FROM PUBLIC;
       COMMENT ON FUNCTION take_change_ticket IS
         'Gives a change set its place behind all committed ones. The last statement before COMMIT: writers queue here.';

@@ -1,11 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { tenantPolicy } from '../../database/schema/tenant-policy';
-import { ticketFunction } from './1780000000030-change-sets';
 
-/**
- * Remembers since when the past of a workspace is known, and the counts of past days. A ticket also takes a lock before it
- * reads the clock, so that a reader of the past can wait for one under way.
- */
+/** Remembers since when the past of a workspace is known, and the counts of past days. */
 export class HistoryHorizon1780000000097 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -26,7 +22,6 @@ export class HistoryHorizon1780000000097 implements MigrationInterface {
       COMMENT ON COLUMN day_count.assets IS 'Arrays of sub key, facet and number';
       COMMENT ON COLUMN day_count.computers IS 'Arrays of posture and number';
       ${tenantPolicy('day_count', { ownerSeesAll: true })}
-      ${ticketFunction(`SELECT pg_advisory_xact_lock(hashtextextended('change_ticket ' || workspace::text, 0));`)}
 
       CREATE FUNCTION begin_history() RETURNS trigger
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -46,8 +41,8 @@ export class HistoryHorizon1780000000097 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      DROP TRIGGER begin_history ON workspace; DROP FUNCTION begin_history; DROP TABLE day_count, history_horizon;
-      ${ticketFunction()}`);
+    await runner.query(
+      'DROP TRIGGER begin_history ON workspace; DROP FUNCTION begin_history; DROP TABLE day_count, history_horizon',
+    );
   }
 }

@@ -9,25 +9,6 @@ const VISIBLE = [
   .split(', ');
 const IS_VISIBLE_CHANGE = VISIBLE.map((column) => `OLD.${column} IS DISTINCT FROM NEW.${column}`).join(' OR ');
 
-/** `first` is what the trigger does before it draws. */
-export const forgottenTicketFunction = (first = ''): string => `
-      CREATE OR REPLACE FUNCTION draw_forgotten_ticket() RETURNS trigger
-        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-      DECLARE
-        drawn text[] := string_to_array(current_setting('app.forgotten_ticket', true), ' ');
-      BEGIN
-        ${first}
-        IF drawn[1] IS DISTINCT FROM NEW.workspace_id::text THEN
-          drawn := ARRAY[NEW.workspace_id::text, nextval('change_set_id')::text];
-          PERFORM set_config('app.forgotten_ticket', array_to_string(drawn, ' '), true);
-          INSERT INTO change_set (workspace_id, sequence, id, changed_at, origin)
-          VALUES (NEW.workspace_id, -drawn[2]::bigint, drawn[2]::bigint, now(), 3);
-        END IF;
-        NEW.change_id := drawn[2]::bigint;
-        NEW.updated_at := now();
-        RETURN NEW;
-      END $$;`;
-
 /**
  * Every asset names the change set that changed it last. Assets that are there belong to set 0, the first of each
  * workspace. Postgres keeps both defaults beside the table, so that no row is rewritten.
@@ -57,11 +38,28 @@ export class AssetChanges1780000000031 implements MigrationInterface {
 
   /**
    * An instance of the release before knows nothing of tickets. Its transaction gets one here: a change set without a
-   * number, which COMMIT replaces by one that has the next.
+   * number, which COMMIT replaces by one that has the next. An asset that stays hidden, or stays deleted, keeps the change
+   * set of its removal. So feeds tell the removal once, and a purge by age counts from it. From hidden to deleted is a
+   * removal too.
    */
   private async numberForgottenChanges(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      ${forgottenTicketFunction()}
+      CREATE FUNCTION draw_forgotten_ticket() RETURNS trigger
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+      DECLARE
+        drawn text[] := string_to_array(current_setting('app.forgotten_ticket', true), ' ');
+      BEGIN
+        IF TG_OP = 'UPDATE' AND OLD.visibility <> 0 AND NEW.visibility = OLD.visibility THEN RETURN NEW; END IF;
+        IF drawn[1] IS DISTINCT FROM NEW.workspace_id::text THEN
+          drawn := ARRAY[NEW.workspace_id::text, nextval('change_set_id')::text];
+          PERFORM set_config('app.forgotten_ticket', array_to_string(drawn, ' '), true);
+          INSERT INTO change_set (workspace_id, sequence, id, changed_at, origin)
+          VALUES (NEW.workspace_id, -drawn[2]::bigint, drawn[2]::bigint, now(), 3);
+        END IF;
+        NEW.change_id := drawn[2]::bigint;
+        NEW.updated_at := now();
+        RETURN NEW;
+      END $$;
       REVOKE ALL ON FUNCTION draw_forgotten_ticket FROM PUBLIC;
       CREATE TRIGGER take_forgotten_insert_ticket BEFORE INSERT ON asset
         FOR EACH ROW WHEN (NEW.change_id IS NULL) EXECUTE FUNCTION draw_forgotten_ticket();
