@@ -7,7 +7,7 @@ import type { InputLine } from '../../libs/inventory/src/imports/domain/import-f
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { anAuditRecorder } from '../support/audit-recorder';
-import { EMPLOYEE, ImportSetting } from '../support/import-setting';
+import { EMPLOYEE, ImportSetting, RECORDS } from '../support/import-setting';
 import { rowsReadBy } from '../support/rows-read';
 
 describe('A recorded import', () => {
@@ -92,6 +92,22 @@ describe('A recorded import', () => {
         ],
       },
     ]);
+  });
+
+  it('that fails while it hides says how many assets it had hidden', async () => {
+    const { admin } = setting.database;
+    await setting.importAll(...Array.from({ length: 5_001 }, (_, at) => ({ ...RECORDS, externalId: `ds-${at}` })));
+    await admin.query(`
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the disk is full'; END $$;
+      CREATE TRIGGER fail BEFORE UPDATE ON asset FOR EACH ROW WHEN (NEW.external_id = 'ds-5000') EXECUTE FUNCTION fail()`);
+
+    const options = { missing: 'hide', hideAtMost: { percent: 100 } } as const;
+    await expect(setting.run(setting.ndjson(EMPLOYEE), options)).rejects.toThrow('the disk is full');
+
+    await admin.query('DROP FUNCTION fail CASCADE');
+    expect(await setting.rowsOf('import_run')).toContainEqual(
+      expect.objectContaining({ outcome: 'FAILED', counts: expect.objectContaining({ hidden: 5_000 }) as object }),
+    );
   });
 
   it('that fails has no length of standard input', async () => {

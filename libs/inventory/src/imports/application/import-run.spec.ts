@@ -13,7 +13,7 @@ describe('An import', () => {
       add: ({ place }) => void places.push(place),
       merge: () => Promise.resolve({ ...NOTHING, deferred: places.splice(0) }),
       count: () => undefined,
-      rekey: () => Promise.resolve(0),
+      async *rekey() {},
       async *mergeDeferred(which) {
         if (which === 'employees') return;
         waiting = (run as unknown as { waiting: ReadonlyMap<number, string> }).waiting;
@@ -57,7 +57,7 @@ describe('An import', () => {
         return Promise.resolve(NOTHING);
       },
       count: () => undefined,
-      rekey: () => Promise.resolve(0),
+      async *rekey() {},
       async *mergeDeferred() {},
     };
     const options = { source: 'mdm', files: ['a'], dryRun: false, missing: 'keep', createTagKeys: null } as const;
@@ -75,6 +75,43 @@ describe('An import', () => {
 
     expect(batches.reduce((sum, size) => sum + size)).toBe(22);
     expect(Math.max(...batches)).toBeLessThanOrEqual(20);
+  });
+
+  it.each([
+    ['fails', 'FAILED'],
+    ['is interrupted', 'INTERRUPTED'],
+  ])('that %s between two steps of hiding has counted the first', async (_, outcome) => {
+    let hidden = 0;
+    const session: Partial<ImportSession> = {
+      visibleBefore: 2,
+      warningOf: () => null,
+      add: () => undefined,
+      merge: () => Promise.resolve(NOTHING),
+      count: (counts) => void (hidden = counts.hidden),
+      async *rekey() {},
+      async *mergeDeferred() {},
+      async *countMissing() {
+        yield await Promise.resolve(2);
+      },
+      async *hideMissing() {
+        yield await Promise.resolve(1);
+        if (outcome === 'FAILED') throw new Error('the disk is full');
+        yield 1;
+      },
+    };
+    const options = { source: 'mdm', files: ['a'], dryRun: false, missing: 'hide', createTagKeys: null } as const;
+    const run = new ImportRun(session as ImportSession, options, () => {
+      if (outcome === 'INTERRUPTED' && hidden > 0) throw new Error('Ctrl-C');
+    });
+    const lines = async function* (): AsyncGenerator<InputLine[]> {
+      const value = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Printer' };
+      yield await Promise.resolve([{ fileIndex: 0, line: 1, value }]);
+    };
+
+    await expect(run.take(lines())).rejects.toThrow(outcome === 'FAILED' ? 'the disk is full' : 'Ctrl-C');
+
+    expect(run.outcomeOfFailure()).toBe(outcome);
+    expect([hidden, run.result([]).counts.hidden]).toEqual([1, 1]);
   });
 });
 

@@ -82,7 +82,7 @@ export class ImportRun {
     // An input with gaps does not tell which computers vanished, so none is rekeyed.
     if (this.incomplete === null) {
       await this.tellLate(this.session.mergeDeferred('employees'));
-      counts.rekeyed = await this.session.rekey();
+      for await (const rekeyed of this.eachOf(this.session.rekey())) counts.rekeyed += rekeyed;
     } else await this.tellLate(this.session.refuseToRekey(`${MAY_BE_REKEYED} ${this.incomplete}`));
     await this.tellLate(this.session.mergeDeferred('all'));
     for (const [place, reason] of this.waiting) this.tally.warn({ place, reason });
@@ -212,7 +212,6 @@ export class ImportRun {
     const { mergingBefore, merging, batch } = this;
     await mergingBefore;
     this.tellProgress();
-    this.session.count({ ...this.tally.counts });
     if (batch.lines === 0) return;
     const mayOverlap = batch.named.canOverlap(this.batchBefore.named);
     const merged = this.session.merge(mayOverlap, batch.refused);
@@ -246,7 +245,7 @@ export class ImportRun {
 
   /** Tells what became of records that waited. */
   private async tellLate(outcomes: AsyncIterable<MergeOutcome>): Promise<void> {
-    for await (const outcome of outcomes) {
+    for await (const outcome of this.eachOf(outcomes)) {
       const refused = new Set(outcome.refused.map(({ place }) => place));
       for (const place of refused) this.waiting.delete(place);
       for (const { place, reason } of outcome.warned) {
@@ -276,17 +275,29 @@ export class ImportRun {
     const { named, incomplete, session } = this;
     // Lines without an id name assets that nobody knows, so a share of the source says nothing then.
     if (incomplete !== null && named) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
-    const missing = await session.countMissing();
+    let missing = 0;
+    for await (const found of this.eachOf(session.countMissing())) missing += found;
     const removal = { visible: session.visibleBefore, missing, named };
     const refusal = whyImplausible(removal, this.options.hideAtMost ?? null);
     if (refusal !== null) return { hiddenWhy: refusal, hidingRefused: true };
     if (incomplete !== null) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
-    this.tally.counts.hidden = this.options.dryRun || missing === 0 ? missing : await session.hideMissing();
+    const { counts } = this.tally;
+    if (this.options.dryRun) counts.hidden = missing;
+    else if (missing > 0) for await (const hidden of this.eachOf(session.hideMissing())) counts.hidden += hidden;
     return { hiddenWhy: null, hidingRefused: false };
+  }
+
+  /** Tells the progress after each step, once the step is counted. */
+  private async *eachOf<Step>(steps: AsyncIterable<Step>): AsyncGenerator<Step> {
+    for await (const step of steps) {
+      yield step;
+      this.tellProgress();
+    }
   }
 
   /** @throws when an operator has ended the import */
   private tellProgress(): void {
+    this.session.count({ ...this.tally.counts });
     this.onRead(this.tally.counts.read, this.tally.counts.warned);
   }
 }

@@ -106,9 +106,10 @@ export abstract class ImportSession {
 
   /**
    * Lets new computers be the asset of before with their serial number, which the input does not name. Call it once, when the
-   * whole input and the employees who waited are merged, if it is known to name every asset. Returns their number.
+   * whole input and the employees who waited are merged, if it is known to name every asset. Yields their number, batch by
+   * batch.
    */
-  abstract rekey(): Promise<number>;
+  abstract rekey(): AsyncIterable<number>;
 
   /**
    * Refuses for this reason, batch by batch, what {@link rekey} may have found. Call it instead when the input may not name
@@ -128,11 +129,11 @@ export abstract class ImportSession {
   /** True when the source had neither an asset before, not even a hidden one, nor a recorded import. */
   abstract readonly newSource: boolean;
 
-  /** Counts the source's visible assets that the input did not name. */
-  abstract countMissing(): Promise<number>;
+  /** Counts the source's visible assets that the input did not name, batch by batch. */
+  abstract countMissing(): AsyncIterable<number>;
 
-  /** Hides them. Returns their number. A dry run must not call it. */
-  abstract hideMissing(): Promise<number>;
+  /** Hides them, and yields how many each batch has hidden. A dry run must not call it. */
+  abstract hideMissing(): AsyncIterable<number>;
 
   /** Shows how far the import is, in its record. */
   abstract count(counts: ImportCounts): void;

@@ -99,12 +99,12 @@ export class ImportSessionTypeorm extends ImportSession {
     return outcome;
   }
 
-  async rekey(): Promise<number> {
-    if (!this.rekeys) return 0;
+  async *rekey(): AsyncIterable<number> {
+    if (!this.rekeys) return;
     await this.missing.indexNames();
     const found = await this.inTransaction(this.first, () => this.rekeyed.find());
-    if (!this.settings.dryRun) await this.eachPage((after) => this.rekeyed.rekey(after));
-    return found;
+    if (this.settings.dryRun) yield found;
+    else yield* this.eachPage((after) => this.rekeyed.rekey(after));
   }
 
   async *refuseToRekey(reason: string): AsyncIterable<MergeOutcome> {
@@ -127,22 +127,21 @@ export class ImportSessionTypeorm extends ImportSession {
     }
   }
 
-  async countMissing(): Promise<number> {
+  async *countMissing(): AsyncIterable<number> {
     await this.missing.indexNames();
-    return this.eachPage((after) => this.missing.count(after));
+    yield* this.eachPage((after) => this.missing.count(after));
   }
 
-  async hideMissing(): Promise<number> {
+  hideMissing(): AsyncIterable<number> {
     return this.eachPage((after) => this.missing.hide(after));
   }
 
-  private async eachPage(work: (after: string) => Promise<AssetPage>): Promise<number> {
-    let found = 0;
+  private async *eachPage(work: (after: string) => Promise<AssetPage>): AsyncGenerator<number> {
     for (let after = '0'; ;) {
       const start = after;
       const page = await this.inTransaction(this.first, () => work(start));
-      found += page.found;
-      if (page.last === null) return found;
+      if (page.last === null) return;
+      yield page.found;
       after = page.last;
     }
   }
