@@ -153,6 +153,18 @@ describe('Files of an import', () => {
     expect(await valuesOf('curl: (6) no such host')).toEqual([bad]);
   });
 
+  it.each(['export.ndjson', 'export.json', 'export'])(
+    'named %s stay lines when the first one has too many levels',
+    async (name) => {
+      const deep = `{"name":${'['.repeat(1_001)}${']'.repeat(1_001)}}`;
+      expect(await valuesOf(`${deep}\n${LINES}`, name)).toEqual([
+        'The line has more than 1000 lists and objects within each other.',
+        PRINTER,
+        PRINTER,
+      ]);
+    },
+  );
+
   it.each([
     [
       'a spreadsheet',

@@ -15,7 +15,7 @@ const BLANK = /^\s*$/;
 export interface Start {
   /** The first line that is not blank, or its beginning. */
   readonly line: string;
-  /** Its value, undefined when it is not JSON. */
+  /** Its value, undefined when it is not JSON, and null when it has too many levels. */
   readonly value: unknown;
   /** True when something else follows it. */
   readonly more: boolean;
@@ -45,11 +45,12 @@ function firstLine(head: Buffer, isAll: boolean): { readonly line: string; reado
   return isAll || isLong || !BLANK.test(rest) ? { line: head.toString('utf8', 0, end).trimStart(), rest } : null;
 }
 
+/** A line that is too deep is a bad line and says so, not the beginning of a document. */
 function parsed(line: string): unknown {
   try {
     return parseForeignJson(line);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof RangeError ? null : undefined;
   }
 }
 
