@@ -62,10 +62,23 @@ describe('admin import --errors FILE', () => {
         '--errors',
         errors,
       );
-      expectFault(finished, 2, /--errors names .*input\.ndjson, which is one of the files to import\./);
+      expectFault(finished, 2, /--errors names .*input\.ndjson, which is one of the files that the import reads\./);
       expect(readFileSync(input, 'utf8')).toBe(ADA);
     }
     expect(documentOf(await importInto('acme', input))).toMatchObject({ unchanged: 1 });
+  });
+
+  it('refuses the map, and what it extends, and changes neither', async () => {
+    const [base, own] = ['record: {externalId: id, name: id}\n', 'extends: base\ncategory: CUSTOM\n'];
+    const [basePath, ownPath] = [file('base.yaml', base), file('own.yaml', own)];
+    const input = file('items.ndjson', '{"id":1}\nnonsense\n');
+
+    for (const errors of [basePath, ownPath]) {
+      const finished = await importInto('acme', input, '--map', ownPath, '--dry-run', '--errors', errors);
+      expectFault(finished, 2, /--errors names .*(base|own)\.yaml, which is one of the files that the import reads\./);
+    }
+
+    expect([readFileSync(basePath, 'utf8'), readFileSync(ownPath, 'utf8')]).toEqual([base, own]);
   });
 
   it('refuses a symbolic link, and changes nothing', async () => {

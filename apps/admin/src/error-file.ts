@@ -52,14 +52,14 @@ export class ErrorFile {
     throw new WrongUsage(`--errors names ${path}, which is a symbolic link. Name the file itself.`);
   }
 
-  /** Writing to an input file would destroy the input. */
+  /** Writing to an input file, or to a map, would destroy it. */
   static refuseInput(path: string, inputs: readonly string[]): void {
     const there = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (there?.isFile() !== true) return;
     const same = inputs.find((input) => isSameFile(inputAt(input), there));
     if (same === undefined) return;
     const name = same === '-' ? 'standard input' : same;
-    throw new WrongUsage(`--errors names ${name}, which is one of the files to import.`);
+    throw new WrongUsage(`--errors names ${name}, which is one of the files that the import reads.`);
   }
 
   add({ place, file, line, reason, header, text, base64 }: BadLine): void {

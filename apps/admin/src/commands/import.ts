@@ -71,12 +71,12 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   if (options.hideAtMost !== undefined && options.missing !== 'hide') {
     throw new WrongUsage('--hide-at-most needs --missing hide.');
   }
+  const map = options.map === undefined ? null : await mapOf(options.map, options.maps);
   const errorsPath = options.errors === undefined ? null : fromCaller(options.errors);
   if (errorsPath !== null) {
-    ErrorFile.refuseInput(errorsPath, files);
+    ErrorFile.refuseInput(errorsPath, [...files, ...(map?.files ?? [])]);
     ErrorFile.refuseLink(errorsPath);
   }
-  const map = options.map === undefined ? null : await mapOf(options.map, options.maps);
   const { operateIn } = await import('../operator.js');
   const { ImportsService, InventoryOperatorModule, HIDE_LIMIT_RULE, parseHideLimit } =
     await import('#libs/inventory/operators');

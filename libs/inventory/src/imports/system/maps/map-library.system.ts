@@ -66,8 +66,9 @@ export class MapLibrary {
     const last = (member: 'items' | 'category'): MapFile['items'] =>
       chain.reduce<MapFile['items']>((found, file) => file[member] ?? found, null);
     const description = chain.reduce<string | null>((found, file) => file.description ?? found, null);
-    const file = (chain.at(-1) as MapFile).file;
-    return { name: nameOf(named), file, description, items: last('items'), category: last('category'), record };
+    const files = chain.map(({ file }) => file);
+    const file = files.at(-1) as string;
+    return { name: nameOf(named), file, files, description, items: last('items'), category: last('category'), record };
   }
 
   /** Reads the map that another one names, or that the operator names. */

@@ -18,7 +18,7 @@ interface Given {
 async function linesOf(content: string | Buffer, given: Given = {}): Promise<InputLine[]> {
   const { items, file = '-', format = null, yaml = RECORD, chunk = 7 } = given;
   const map = recordMap({
-    name: 'm',
+    ...{ name: 'm', files: ['m.yaml'] },
     ...readMapFile('m.yaml', items === undefined ? yaml : `${yaml}\nitems: '${items}'`),
   });
   const bytes = Buffer.from(content);

@@ -10,6 +10,7 @@ import type { ExpressionLimits } from './step-limits';
 export interface MapSource {
   readonly name: string;
   readonly file: string;
+  readonly files: readonly string[];
   readonly description: string | null;
   readonly items: MapLine | null;
   readonly category: MapLine | null;
@@ -55,7 +56,7 @@ export function recordMap(source: MapSource): RecordMap {
   const idOf = members.find(({ name }) => name === 'externalId')?.value ?? (() => undefined);
   members.sort((one, other) => IDENTIFYING.indexOf(other.name) - IDENTIFYING.indexOf(one.name));
   return {
-    ...{ name: source.name, items, members: members.map(({ name }) => name) },
+    ...{ name: source.name, files: source.files, items, members: members.map(({ name }) => name) },
     idOf,
     mapped: (item) => mapItem(item, category, members),
   };
