@@ -122,8 +122,8 @@ describe('The importer', () => {
       await setting.importAll(EMPLOYEE, RECORDS, { ...RECORDS, externalId: 'gone' });
       const bad = { ...RECORDS, classification: 'SECRET' };
       expect(await setting.run(setting.ndjson(EMPLOYEE, bad, {}), { missing: 'hide' })).toMatchObject({
-        hidden: 0,
-        failed: 2,
+        ...{ hidden: 0, failed: 2 },
+        hiddenWhy: 'The input may not name every asset: line 3 names no asset.',
       });
       expect(await setting.run(setting.ndjson(EMPLOYEE, bad), { missing: 'hide' })).toMatchObject({
         hidden: 1,

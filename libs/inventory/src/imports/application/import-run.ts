@@ -41,9 +41,6 @@ export interface ImportOptions {
 const BATCH = 5_000;
 /** Long lines end a batch early, so that memory does not grow with them. */
 const MOST_BYTES = 16_000_000;
-const INCOMPLETE =
-  'The input may not name every asset: a line has no valid externalId, or it comes from a file of bad lines.';
-
 const MAY_BE_REKEYED =
   'Only an input that names every asset tells whether this is the computer of before with its serialNumber;';
 const NOT_KEPT = 'There are warnings, which were not kept: too many differ.';
@@ -272,15 +269,16 @@ export class ImportRun {
   /** Hides what the input does not name, if that is asked for, known and plausible. */
   private async hide(): Promise<Pick<ImportReport, 'hiddenWhy' | 'hidingRefused'>> {
     if (this.options.missing !== 'hide') return { hiddenWhy: null, hidingRefused: false };
-    const { named, incomplete, session } = this;
+    const { named, session } = this;
+    const incomplete = this.incomplete && `The input may not name every asset: ${this.incomplete}`;
     // Lines without an id name assets that nobody knows, so a share of the source says nothing then.
-    if (incomplete !== null && named) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
+    if (incomplete !== null && named) return { hiddenWhy: incomplete, hidingRefused: false };
     let missing = 0;
     for await (const found of this.eachOf(session.countMissing())) missing += found;
     const removal = { visible: session.visibleBefore, missing, named };
     const refusal = whyImplausible(removal, this.options.hideAtMost ?? null);
     if (refusal !== null) return { hiddenWhy: refusal, hidingRefused: true };
-    if (incomplete !== null) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
+    if (incomplete !== null) return { hiddenWhy: incomplete, hidingRefused: false };
     const { counts } = this.tally;
     if (this.options.dryRun) counts.hidden = missing;
     else if (missing > 0) for await (const hidden of this.eachOf(session.hideMissing())) counts.hidden += hidden;
