@@ -4,7 +4,7 @@ import type { InputLine } from './import-files.port';
 export const nameOfFile = (file: string): string => file.slice(file.lastIndexOf('/') + 1);
 
 /** Combines file and line into one number, so that lines need not be kept. */
-const LINES_PER_FILE = 1e12;
+const LINES_PER_FILE = 1e10;
 
 /** Places of lines in the files of one input. A place identifies a line and increases from line to line. */
 export class InputPlaces {
