@@ -21,7 +21,7 @@ import { anAuditRecorder } from '../support/audit-recorder';
 
 const FAILURE: RunFailure = {
   outcome: 'FAILED',
-  result: { files: [], counts: NO_COUNTS, hiddenWhy: null, errors: [], warnings: [] },
+  result: { counts: NO_COUNTS, hiddenWhy: null, errors: [], warnings: [] },
 };
 
 type Step = Row | (() => Promise<unknown>);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { ImportsService } from '#libs/inventory/operators';
 import { Database, dataSourceOptions, poolOf } from '#libs/platform/database';
 import { DataSource } from 'typeorm';
 import { ImportRunsTypeorm } from '../../libs/inventory/src/imports/typeorm/import-runs.typeorm';
-import type { InputLine } from '../../libs/inventory/src/imports/domain/import-files.port';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { anAuditRecorder } from '../support/audit-recorder';
@@ -110,37 +111,14 @@ describe('A recorded import', () => {
     );
   });
 
-  it('that fails has no length of standard input', async () => {
-    class FailingFiles extends ImportFilesSystem {
-      override sizeOf(file: string): number | null {
-        return file === '-' ? null : 1_000;
-      }
+  it('has no length of what is no regular file', async () => {
+    const file = setting.ndjson(EMPLOYEE);
 
-      override async *read(
-        ...[, onBytes]: Parameters<ImportFilesSystem['read']>
-      ): AsyncGenerator<readonly InputLine[]> {
-        onBytes({ bytesRead: 400, bytesTotal: null });
-        yield [{ fileIndex: 0, line: 1, value: EMPLOYEE }];
-        throw new Error('the disk');
-      }
-    }
-    const imports = new ImportsService(
-      new ImportStoreTypeorm(setting.dataSource, anAuditRecorder()),
-      new FailingFiles(),
-    );
-    const options = { source: 'test', dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    await setting.run([file, '/dev/null', '/dev/null']);
 
-    await expect(imports.run(setting.here, { ...options, files: ['a.ndjson', '-'] })).rejects.toThrow('the disk');
-
-    expect(await setting.rowsOf('import_run')).toMatchObject([
-      {
-        outcome: 'FAILED',
-        files: [
-          { name: 'a.ndjson', bytes: 1_000 },
-          { name: '-', bytes: null },
-        ],
-      },
-    ]);
+    const [run] = await setting.rowsOf('import_run');
+    const unknown = { name: 'null', bytes: null };
+    expect(run?.['files']).toEqual([{ name: basename(file), bytes: statSync(file).size }, unknown, unknown]);
   });
 
   it.each([

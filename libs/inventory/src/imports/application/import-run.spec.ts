@@ -111,7 +111,7 @@ describe('An import', () => {
     await expect(run.take(lines())).rejects.toThrow(outcome === 'FAILED' ? 'the disk is full' : 'Ctrl-C');
 
     expect(run.outcomeOfFailure()).toBe(outcome);
-    expect([hidden, run.result([]).counts.hidden]).toEqual([1, 1]);
+    expect([hidden, run.result().counts.hidden]).toEqual([1, 1]);
   });
 });
 

@@ -5,7 +5,7 @@ import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import { type BadLine, type ImportProgress, type ImportReport, REPORTED } from '../domain/import-report';
 import type { ImportSession, MergeOutcome, RefusedAsset, RunFailure, Warning } from '../domain/import-store.port';
-import type { RunFile, RunResult } from '../domain/recorded-run';
+import type { RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
 import { BatchLines, type ReadRecord } from './batch-lines';
@@ -107,8 +107,8 @@ export class ImportRun {
   }
 
   /** Returns the result for the record of the import. */
-  result(files: readonly RunFile[]): RunResult {
-    return { files, hiddenWhy: this.hiddenWhy, ...this.tally.recorded() };
+  result(): RunResult {
+    return { hiddenWhy: this.hiddenWhy, ...this.tally.recorded() };
   }
 
   private async readAll(chunks: AsyncIterable<readonly InputLine[]>): Promise<void> {

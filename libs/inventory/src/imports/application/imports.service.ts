@@ -25,9 +25,7 @@ export class ImportsService {
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
     let bytes: BytesRead = { bytesRead: 0, bytesTotal: null };
     const { map = null, format = null, mostBytes = Infinity } = options;
-    const sizes = options.files.map((file) => ({ name: nameOfFile(file), bytes: this.files.sizeOf(file) }));
-    const known = sizes.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
-    const filesNow = (): RunFile[] => sizes.map((file) => ({ ...file, bytes: file.bytes ?? bytes.bytesRead - known }));
+    const files = options.files.map((file) => ({ name: nameOfFile(file), bytes: this.files.sizeOf(file) }));
     let records = { read: 0, warned: 0 };
     const show = (): void => options.onProgress?.({ ...records, ...bytes });
     const onBytes = (progress: BytesRead): void => {
@@ -40,7 +38,7 @@ export class ImportsService {
       records = { read, warned };
       show();
     };
-    return this.runChunks(workspaceId, options, lines, onRead, { atStart: sizes, atEnd: filesNow });
+    return this.runChunks(workspaceId, options, lines, onRead, files);
   }
 
   /** Imports lines from another source, such as a generator. */
@@ -50,7 +48,7 @@ export class ImportsService {
     lines: AsyncIterable<InputLine> | Iterable<InputLine>,
     onRead: (read: number, warned: number) => void,
   ): Promise<ImportReport> {
-    return this.runChunks(workspaceId, options, oneByOne(lines), onRead, { atStart: [], atEnd: () => [] });
+    return this.runChunks(workspaceId, options, oneByOne(lines), onRead, []);
   }
 
   private async runChunks(
@@ -58,8 +56,7 @@ export class ImportsService {
     options: Omit<ImportOptions, 'onProgress'>,
     chunks: AsyncIterable<readonly InputLine[]>,
     onRead: (read: number, warned: number) => void,
-    /** The length of standard input is known once everything is read. */
-    files: { readonly atStart: readonly RunFile[]; readonly atEnd: () => readonly RunFile[] },
+    files: readonly RunFile[],
   ): Promise<ImportReport> {
     const { source, dryRun } = options;
     const session = await this.store.open(workspaceId, {
@@ -69,15 +66,15 @@ export class ImportsService {
       hideMissing: options.missing === 'hide',
       strict: options.strict === true,
       rekeyBySerial: options.rekeyBy === 'serialNumber',
-      run: { map: options.map?.name ?? null, options: recordedOptions(options), files: files.atStart },
+      run: { map: options.map?.name ?? null, options: recordedOptions(options), files },
     });
     const run = new ImportRun(session, options, onRead);
     let report: ImportReport;
     try {
       report = await run.take(chunks);
-      await session.complete(run.result(files.atEnd()));
+      await session.complete(run.result());
     } catch (error) {
-      await session.close({ outcome: run.outcomeOfFailure(), result: run.result(files.atStart) });
+      await session.close({ outcome: run.outcomeOfFailure(), result: run.result() });
       throw error;
     }
     await session.close(null);

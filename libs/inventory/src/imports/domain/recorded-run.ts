@@ -7,7 +7,7 @@ import type { ImportCounts, ImportError } from './import-report';
 export const RUN_OUTCOMES = ['RUNNING', 'COMPLETED', 'FAILED', 'INTERRUPTED'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
-/** An input file by its name without its path. `bytes` is null while the length is unknown, as for standard input. */
+/** An input file by its name without its path. `bytes` is null where the length is unknown, as for standard input. */
 export interface RunFile {
   readonly name: string;
   readonly bytes: number | null;
@@ -34,7 +34,6 @@ export const NO_COUNTS: ImportCounts = {
 
 /** Results of an import so far. Reasons name member and rule, never a value. */
 export interface RunResult {
-  readonly files: readonly RunFile[];
   readonly counts: ImportCounts;
   readonly hiddenWhy: string | null;
   readonly errors: readonly ImportError[];

@@ -16,8 +16,7 @@ const BEGIN_RUN = `
 const COUNT_RUN = 'UPDATE import_run SET counts = $3 WHERE workspace_id = $1 AND id = $2';
 /** The clock, because the transaction of a long step began before its end. */
 const END_RUN = `
-  UPDATE import_run SET outcome = $3, ended_at = clock_timestamp(), files = $4, counts = $5, hidden_why = $6, errors = $7,
-         warnings = $8
+  UPDATE import_run SET outcome = $3, ended_at = clock_timestamp(), counts = $4, hidden_why = $5, errors = $6, warnings = $7
    WHERE workspace_id = $1 AND id = $2`;
 
 /** Time between two counts of a running import. */
@@ -69,12 +68,12 @@ export class RunRecord {
 
   /** Ends the record, that of a completed import together with its audit event, in a transaction of its own. */
   async end(outcome: Exclude<RunOutcome, 'RUNNING'>, result: RunResult): Promise<void> {
-    const { files, counts, hiddenWhy, errors, warnings } = result;
+    const { counts, hiddenWhy, errors, warnings } = result;
     await this.client.query(beginIn(this.workspaceId));
     try {
       if (outcome === 'COMPLETED') await this.recordCompletion(counts);
       await this.client.query(END_RUN, [
-        ...[this.workspaceId, this.id, outcome, JSON.stringify(files), JSON.stringify(counts), hiddenWhy],
+        ...[this.workspaceId, this.id, outcome, JSON.stringify(counts), hiddenWhy],
         ...[JSON.stringify(errors), JSON.stringify(warnings)],
       ]);
       await this.client.query('COMMIT');
