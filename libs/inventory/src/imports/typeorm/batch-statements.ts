@@ -10,22 +10,20 @@ import { STAGED, STAGING_COLUMNS } from './import-rows';
  * refer to. Rekeyed: new computers that are an asset of before.
  */
 export const CREATE_TABLES = `
-  CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS});
-  CREATE TEMP TABLE IF NOT EXISTS import_matched (LIKE import_staged, asset_id bigint, is_new boolean,
+  CREATE TEMP TABLE import_staged (${STAGING_COLUMNS});
+  CREATE TEMP TABLE import_matched (LIKE import_staged, asset_id bigint, is_new boolean,
     owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean, checked boolean);
-  CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
-  CREATE INDEX IF NOT EXISTS import_deferred_place ON import_deferred (place);
-  CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
-  CREATE TEMP TABLE IF NOT EXISTS import_waiting_employee (place bigint, external_id text PRIMARY KEY, public_id uuid, email text);
-  CREATE INDEX IF NOT EXISTS import_waiting_employee_public_id ON import_waiting_employee (public_id);
-  CREATE INDEX IF NOT EXISTS import_waiting_employee_email ON import_waiting_employee (${lowerCase('email')});
-  CREATE TEMP TABLE IF NOT EXISTS import_planned (
+  CREATE TEMP TABLE import_deferred (LIKE import_staged);
+  CREATE INDEX import_deferred_place ON import_deferred (place);
+  CREATE TEMP TABLE import_named (external_id text);
+  CREATE TEMP TABLE import_waiting_employee (place bigint, external_id text PRIMARY KEY, public_id uuid, email text);
+  CREATE INDEX import_waiting_employee_public_id ON import_waiting_employee (public_id);
+  CREATE INDEX import_waiting_employee_email ON import_waiting_employee (${lowerCase('email')});
+  CREATE TEMP TABLE import_planned (
     external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean, email text);
-  CREATE INDEX IF NOT EXISTS import_planned_email ON import_planned (${lowerCase('email')});
-  CREATE TEMP TABLE IF NOT EXISTS import_new_computer (place bigint PRIMARY KEY, serial text, external_id text);
-  CREATE TEMP TABLE IF NOT EXISTS import_rekeyed (external_id text PRIMARY KEY, old_external_id text, asset_id bigint UNIQUE);
-  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_waiting_employee, import_planned,
-           import_new_computer, import_rekeyed;`;
+  CREATE INDEX import_planned_email ON import_planned (${lowerCase('email')});
+  CREATE TEMP TABLE import_new_computer (place bigint PRIMARY KEY, serial text, external_id text);
+  CREATE TEMP TABLE import_rekeyed (external_id text PRIMARY KEY, old_external_id text, asset_id bigint UNIQUE);`;
 
 export const beginIn = (workspaceId: WorkspaceId): string =>
   `BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`;

@@ -159,9 +159,7 @@ export class ImportSessionTypeorm extends ImportSession {
     // After a completed import the loss of a connection does not matter.
     if (completed && this.ownsTables && !this.settings.dryRun && this.written >= ANALYZE_FROM)
       await this.first.analyze().catch(() => undefined);
-    await this.connections.close(completed, async () => {
-      if (failure !== null) await this.run?.end(failure.outcome, failure.result);
-    });
+    await this.connections.close(failure && (async () => this.run?.end(failure.outcome, failure.result)));
   }
 
   /** Returns null while there is only one connection, which is always so when no second one is available. */

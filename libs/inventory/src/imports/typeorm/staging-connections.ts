@@ -11,11 +11,12 @@ const PLAN =
 /** A transaction is idle while the previous batch is written. */
 const REST = 'SET idle_in_transaction_session_timeout = 0';
 export const OPEN_STAGING = `${PLAN}; ${REST}; ${CREATE_TABLES}`;
-const DEFAULTS =
-  'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode; RESET jit; RESET idle_in_transaction_session_timeout';
 const UNLOCK = 'SELECT pg_advisory_unlock_all()';
 
-/** Connections of an import. The first holds the lock of its source, and one is enough. */
+/**
+ * Connections of an import, which end with it, as do its settings and tables. The first holds the lock of its source, and one
+ * is enough.
+ */
 export class StagingConnections {
   readonly first: StagingConnection;
   private second: PoolClient | null = null;
@@ -42,33 +43,24 @@ export class StagingConnections {
     return this.connectionOn(opened);
   }
 
-  /** `beforeUnlock` runs after a failure, while nobody else may import the source. */
-  async close(completed: boolean, beforeUnlock: () => Promise<void>): Promise<void> {
+  /** `afterFailure` runs while nobody else may import the source. Null when the import is completed. */
+  async close(afterFailure: (() => Promise<void>) | null): Promise<void> {
     this.closed = true;
     const { second, client } = this;
     // It has no lock to release, and a query would wait for ever behind a copy that was broken off.
-    second?.release(!completed || !(await isReset(second)));
-    if (completed && (await isReset(client))) {
-      client.release();
-      return;
-    }
+    second?.release(true);
     // Closing the connection ends its session some time later. Release the lock now, if Postgres still responds, so that
-    // an interrupted import can be repeated at once.
-    await client
-      .query('ROLLBACK')
-      .then(beforeUnlock)
-      .then(() => client.query(UNLOCK))
-      .catch(() => undefined);
-    client.release(true);
+    // the source can be imported again at once.
+    try {
+      if (afterFailure !== null) await client.query('ROLLBACK').then(afterFailure);
+      await client.query(UNLOCK);
+    } catch {
+      // The lock ends with the connection.
+    } finally {
+      client.release(true);
+    }
   }
 }
-
-/** After a completed import the loss of a connection does not matter. */
-const isReset = (client: PoolClient): Promise<boolean> =>
-  client.query(`${DEFAULTS}; ${UNLOCK}`).then(
-    () => true,
-    () => false,
-  );
 
 /** Signals that keep two concurrent batches in order. */
 export interface BatchOrder {
