@@ -247,6 +247,18 @@ describe('admin', () => {
       expect(finished.stderr).toContain(why);
     });
 
+    it('says in its table how many warnings it does not show', async () => {
+      const description = 'd'.repeat(501);
+      const described = Array.from({ length: 23 }, (_, at) => ({ ...ada, externalId: `warned-${at}`, description }));
+
+      const { stdout } = await run(
+        ...'import --workspace acme --source warned'.split(' '),
+        file('d.ndjson', ...described),
+      );
+
+      expect(stdout).toMatch(/line 20: warning: .*\n… and 3 more warnings\n$/);
+    });
+
     it('exits 1 for a missing file, an unknown workspace, an unwritable path and a directory', async () => {
       const one = file('one.ndjson', ada);
       // Each import has its own source, because a source allows one import at a time.

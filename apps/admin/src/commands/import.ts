@@ -25,7 +25,7 @@ interface ImportCommandOptions extends CommonOptions {
 }
 
 const MEGABYTE = 1_000_000;
-/** Maximum number of errors shown to people. `--errors` keeps all. */
+/** Maximum number of errors, and of warnings, shown to people. `--errors` keeps all errors. */
 const SHOWN_ERRORS = 20;
 
 export function importCommand(): Command {
@@ -138,6 +138,7 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
     );
   }
   shown.push(...warnings.slice(0, SHOWN_ERRORS).map((warning) => faultLine(warning, 'warning')));
+  if (warned > SHOWN_ERRORS) shown.push(`… and ${warned - SHOWN_ERRORS} more warnings`);
   const heading = dryRun ? ['A dry run: nothing was written.'] : [];
   if (newSource) heading.push(`The source "${visibleText(options.source)}" is new in this workspace.`);
   if (hiddenWhy !== null) shown.unshift(`Nothing was hidden. ${hiddenWhy}`);
