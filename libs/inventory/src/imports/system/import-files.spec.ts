@@ -153,25 +153,6 @@ describe('Files of an import', () => {
     expect(await valuesOf('curl: (6) no such host')).toEqual([bad]);
   });
 
-  it.each([
-    ['nothing', ''],
-    ['blanks', gzipSync('\r\n\n')],
-  ])('with %s are a bad line beside others: an export may have failed', async (_, content) => {
-    const [some, none] = [join(directory, 'page-1.ndjson'), join(directory, 'page-2.ndjson')];
-    writeFileSync(some, LINES);
-    writeFileSync(none, content);
-    const lines: InputLine[] = [];
-    const options = { map: null, format: null };
-    for await (const read of new ImportFilesSystem().read([some, none], () => undefined, options)) lines.push(...read);
-
-    expect(lines).toMatchObject([
-      { fileIndex: 0, value: PRINTER },
-      { fileIndex: 0, value: PRINTER },
-      { fileIndex: 1, line: 1, fault: 'The file is empty.' },
-    ]);
-    expect(await valuesOf(content)).toEqual([]);
-  });
-
   it.each(['export.ndjson', 'export.json', 'export'])(
     'named %s stay lines when the first one has too many levels',
     async (name) => {

@@ -12,9 +12,6 @@ import { plainBytes } from './plain-bytes';
 const NEEDS_A_MAP =
   'The file is one JSON document, which only a map reads: give --map. "admin maps list" shows the ready ones.';
 
-/** Of one among several: its export may have failed, and the assets in it must not be hidden. */
-const EMPTY = 'The file is empty.';
-
 /**
  * Reads NDJSON and CSV, in UTF-8 or UTF-16 and optionally gzipped, and with a map also JSON documents. Name and first
  * bytes tell the format. `-` is standard input.
@@ -47,7 +44,6 @@ export class ImportFilesSystem extends ImportFiles {
       );
       try {
         const { start, bytes } = await opened(bounded(plainBytes(counted, /\.gz$/i.test(file)), file, mostBytes));
-        if (files.length > 1 && start.line === '') yield [{ fileIndex, line: 1, fault: EMPTY }];
         const found = format ?? (map === null ? formatOfRecords(file, start) : null);
         if (map !== null) yield* mappedLines(bytes, start, { fileIndex, file, format, map });
         else if (found === 'csv') yield* csvLines(bytes, fileIndex);
