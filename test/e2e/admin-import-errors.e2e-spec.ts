@@ -173,7 +173,7 @@ describe('admin import --errors FILE', () => {
     expect(readErrors(errors)).toEqual([
       { file: one, line: 1, reason: 'owner is not a visible employee of this source.', text: unowned },
       { file: one, line: 3, reason: 'The line is not UTF-8.', base64: latin1.subarray(0, -1).toString('base64') },
-      { file: one, line: 4, reason: 'externalId is already on line 2 of one.ndjson.', text: ADA.trim() },
+      { file: one, line: 4, reason: `externalId is already on line 2 of ${one}.`, text: ADA.trim() },
       {
         ...{ file: two, line: 2, header, text: 'CUSTOM,b-2,"Two\nlines",none' },
         reason: 'tags: the key "none" does not exist in the workspace.',

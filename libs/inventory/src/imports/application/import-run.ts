@@ -6,7 +6,7 @@ import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import { type BadLine, type ImportProgress, type ImportReport, REPORTED } from '../domain/import-report';
 import type { ImportSession, MergeOutcome, RefusedAsset, RunFailure, Warning } from '../domain/import-store.port';
 import type { RunResult } from '../domain/recorded-run';
-import { InputPlaces } from '../domain/input-places';
+import { InputPlaces, nameOfFile } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
 import { BatchLines, type ReadRecord } from './batch-lines';
 import { ImportTally } from './import-tally';
@@ -163,8 +163,7 @@ export class ImportRun {
       const { serialNumber } = line.value as Partial<RefusedAsset>;
       this.batch.refuse({ externalId, serialNumber });
     }
-    const repeated = first === null ? [] : [this.places.repeats(first)];
-    const fault = { place, reason: [...reasons, ...warnings, ...repeated].join(' ') };
+    const fault = this.faultOf(place, [...reasons, ...warnings], first);
     if (same && !strict) {
       this.batch.lines += 1;
       counts.unchanged += 1;
@@ -189,6 +188,15 @@ export class ImportRun {
 
   private refuse(fault: Warning, line: InputLine): void {
     this.batch.addBad(this.tally.badLine(fault, this.keptOf(line)));
+  }
+
+  private faultOf(place: number, reasons: readonly string[], first: number | null): Warning {
+    if (first === null) return { place, reason: reasons.join(' ') };
+    return {
+      place,
+      reason: [...reasons, this.places.repeats(first)].join(' '),
+      withoutValues: [...reasons, this.places.repeats(first, nameOfFile)].join(' '),
+    };
   }
 
   /** Returns null when the line need not be kept. */

@@ -20,13 +20,13 @@ export class InputPlaces {
     return { ...(file !== undefined && { file }), line: place % LINES_PER_FILE };
   }
 
-  /** Says that an earlier line has the same external id. */
-  repeats(first: number): string {
-    return `externalId is already on ${this.lineOf(first)}.`;
+  /** Says that an earlier line has the same external id. `show` shortens the name of its file. */
+  repeats(first: number, show = (file: string): string => file): string {
+    return `externalId is already on ${this.lineOf(first, show)}.`;
   }
 
-  lineOf(place: number): string {
+  lineOf(place: number, show = nameOfFile): string {
     const { file, line } = this.at(place);
-    return `line ${line}${file === undefined ? '' : ` of ${nameOfFile(file)}`}`;
+    return `line ${line}${file === undefined ? '' : ` of ${show(file)}`}`;
   }
 }
