@@ -53,12 +53,11 @@ export class StagingConnections {
     // the source can be imported again at once.
     try {
       if (afterFailure !== null) await client.query('ROLLBACK').then(afterFailure);
-      await client.query(UNLOCK);
     } catch {
-      // The lock ends with the connection.
-    } finally {
-      client.release(true);
+      // Nobody may learn of the failure, but the source is free.
     }
+    await client.query(UNLOCK).catch(() => undefined);
+    client.release(true);
   }
 }
 
