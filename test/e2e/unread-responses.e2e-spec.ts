@@ -49,7 +49,7 @@ describe('Responses that an application does not read', () => {
     await until(async () => (await same.get(LIST)).status === 200);
   });
 
-  it('make it ask again for the response of an update, which is applied once', async () => {
+  it('make its replays wait, but no update that is just applied', async () => {
     const token = await app.arrange.aToken(workspace);
     const same = app.client(token);
     const { results } = await same.page('/v1/inventory/assets', { pageSize: '1' });
@@ -57,11 +57,10 @@ describe('Responses that an application does not read', () => {
     const update = () => same.patch(path, { description: 'unread' }, { 'Idempotency-Key': 'unread' });
     for (let page = 0; page < MOST_PAGES; page += 1) await leaveUnread(token);
 
-    const refused = [await update(), await update()];
-    for (const { status, headers } of refused) {
-      expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
-      for (const name of ['ETag', 'Idempotent-Replayed']) expect(headers.get(name)).toBeNull();
-    }
+    expect((await update()).status).toBe(200);
+    const refused = await update();
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '1']);
+    for (const name of ['ETag', 'Idempotent-Replayed']) expect(refused.headers.get(name)).toBeNull();
 
     sockets.splice(0).forEach((socket) => socket.destroy());
     await until(async () => (await same.get(LIST)).status === 200);

@@ -28,14 +28,15 @@ export class UnsentBytes {
   /**
    * Counts a response until it is sent or its connection is lost. An application may hold as much as is left for all
    * others, so a few that do not read leave room for the next one. Returns whether it counts.
-   * @throws `service_unavailable`. A write was applied by then: sent again with its key, it gets its response
+   * @throws `service_unavailable`, but not for a write that was just applied
    */
   hold(response: Response, bytes: number): boolean {
     const { method, context } = response.req;
     // A response that is closed sends nothing, and closes no second time.
     if (!context.caller || method === 'HEAD' || bytes < LEAST_BYTES || response.closed) return false;
     const { clientId } = context.caller;
-    if (this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
+    const isApplied = method === 'PATCH' && !response.hasHeader('Idempotent-Replayed');
+    if (!isApplied && this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
       for (const header of ['Content-Encoding', 'ETag', 'Idempotent-Replayed', 'Link']) response.removeHeader(header);
       throw new DomainError('service_unavailable', 'Earlier responses wait to be read. Send fewer requests at a time.');
     }
