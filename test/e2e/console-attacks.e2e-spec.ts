@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, type Server, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
@@ -141,6 +141,58 @@ describe('An attacker of the console', () => {
       }
       expect([...new Set(failed)]).toEqual([]);
     }, 120_000);
+  });
+
+  describe('a body', () => {
+    /** Sends the first bytes of a long form. Returns what comes before the connection is closed. */
+    const sendPart = async (path: string, browser: ConsoleBrowser): Promise<string> => {
+      const { hostname, port, host } = new URL(console.origin);
+      const socket = connect(Number(port), hostname);
+      let said = '';
+      socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      const cookie = `Cookie: console_session=${browser.cookies['console_session'] ?? ''}\r\n`;
+      const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 200000\r\n';
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${cookie}${form}\r\ncsrf=`);
+      try {
+        await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+      } finally {
+        socket.destroy();
+      }
+      return said;
+    };
+
+    it('is not awaited for a request that nobody signed in for, and the connection is closed', async () => {
+      const [nobody, stranger] = [console.browser(), console.browser()];
+      stranger.cookies['console_session'] = `${ours.id}.${'x'.repeat(43)}`;
+
+      const refused = [await sendPart('/people', nobody), await sendPart('/imports', stranger)];
+      const elsewhere = await sendPart('/nowhere', nobody);
+
+      for (const said of refused) expect(said).toMatch(/^HTTP\/1.1 303 [^]*\r\nConnection: close\r\n/);
+      expect(elsewhere).toMatch(/^HTTP\/1.1 404 [^]*\r\nConnection: close\r\n/);
+    });
+
+    it('is not awaited for what the role may not do', async () => {
+      expect(await sendPart('/people', viewer)).toMatch(/^HTTP\/1.1 403 [^]*\r\nConnection: close\r\n/);
+    });
+
+    it('leaves the connection open when it was read', async () => {
+      const { headers } = await viewer.post('/workspaces', (await viewer.get('/workspaces')).fields());
+
+      expect(headers.get('connection')).toBe('keep-alive');
+    });
+
+    it('of somebody who is signed in may take half an hour, and headers a minute', () => {
+      const { requestTimeout, headersTimeout } = console.app.getHttpServer() as Server;
+
+      expect([requestTimeout, headersTimeout]).toEqual([1_800_000, 60_000]);
+    });
+
+    it('for a link is short', async () => {
+      const link = `/sign-in/link/${ours.id}.${'x'.repeat(43)}`;
+
+      expect((await console.browser().post(link, { csrf: 'x'.repeat(5_000) })).status).toBe(413);
+    });
   });
 
   it('lead nowhere else, whatever the address', async () => {

@@ -5,15 +5,11 @@ import { type Settings } from '#libs/platform/config';
 import { KEEP_ALIVE_MS, strictExpress, trustProxies } from '#libs/platform/http/server';
 import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import { ProcessLogger } from '#libs/platform/observability';
-import express from 'express';
 import type { Logger } from 'pino';
 import { secretFiles } from '../../features';
 import { ConsoleAppModule } from './console-app.module';
 import { assertIssuerSecretReadable } from './console-settings';
 import { firstSteps } from './first-steps';
-
-/** The longest field has 20,000 characters, each of up to 12 bytes in a form. */
-const MAX_FORM = '256kb';
 
 /** Creates the configured console, not yet listening. `main.ts` and every test use it. */
 export async function createConsole(settings: Settings, log: Logger): Promise<NestExpressApplication> {
@@ -30,8 +26,8 @@ export async function createConsole(settings: Settings, log: Logger): Promise<Ne
   trustProxies(server, settings.trustedProxies);
   app.use(firstSteps(settings, log));
   serveFiles(server);
-  app.use(express.urlencoded({ extended: false, limit: MAX_FORM, parameterLimit: 300 }));
   await app.init();
-  app.getHttpServer().keepAliveTimeout = KEEP_ALIVE_MS;
+  // An upload of 100 MB arrives in half an hour at 450 kbit/s.
+  Object.assign(app.getHttpServer(), { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 1_800_000 });
   return app;
 }

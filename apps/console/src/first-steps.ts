@@ -1,5 +1,6 @@
 import type { Settings } from '#libs/platform/config';
 import { logAccess, openContext, whenServed } from '#libs/platform/http';
+import { closeUnread } from '#libs/platform/http/server';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 
@@ -18,6 +19,7 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
   const { host } = new URL(url);
   return (request: Request, response: Response, next: NextFunction) => {
     openContext(request, response);
+    closeUnread(request, response);
     whenServed(request, response, (served) => {
       const { workspaceId = null, personId = null } = request.signedIn ?? {};
       logAccess(log, { ...served, ...{ workspaceId, personId } });

@@ -1,5 +1,6 @@
 import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { formReader } from '#libs/platform/http/server';
 import type { Request } from 'express';
 import { type Role } from '../domain/person';
 import { mayAct } from '../domain/signed-in';
@@ -8,6 +9,9 @@ import { Access } from './access.decorator';
 import { Cookies } from './cookies';
 import { assertForm } from './form-token';
 import { AnotherResponse } from './page';
+
+/** The longest field has 20,000 characters, each of up to 12 bytes in a form. */
+const readForm = formReader('256kb');
 
 /** Lets a request pass when its session is alive, the role suffices, and a form comes from a page of this session. */
 @Injectable()
@@ -35,6 +39,8 @@ export class ConsoleGuard implements CanActivate {
       throw new ForbiddenException('Only administrators of the workspace may do this.');
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
+      // Nobody else's body is read.
+      await readForm(request, context.switchToHttp().getResponse());
       // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
       const form: unknown = request.is('multipart/form-data') ? request.query : request.body;
       assertForm(signedIn, form as Record<string, unknown>);

@@ -1,6 +1,7 @@
 import { Controller, ForbiddenException, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { Settings } from '#libs/platform/config';
+import { formReader } from '#libs/platform/http/server';
 import type { Response } from 'express';
 import type { Account, Membership } from '../domain/person';
 import { Issuer, IssuerAway } from '../system/issuer.system';
@@ -11,10 +12,13 @@ import { Cookies } from './cookies';
 import { isSame } from './form-token';
 import { linksWork } from './loopback';
 import { sendPage } from './page';
+import type { Typed } from './read-fields';
 import { SignInLimit } from './sign-in-limit';
 
 /** Longest time of a browser at the issuer. */
 const SIGN_IN_MS = 600_000;
+
+const readLinkForm = formReader('4kb');
 
 /** They tell nothing of workspaces and people. */
 const REFUSED = 'This did not sign you in. Ask an administrator of your workspace for access.';
@@ -73,9 +77,10 @@ export class SignInController {
 
   @Post('sign-in/link/:token')
   @Access('anyone')
-  async useLink(@Sent() { token, body }: SentTo<'token'>, @Res() response: Response): Promise<void> {
+  async useLink(@Sent() { token }: SentTo<'token'>, @Res() response: Response): Promise<void> {
     if (!linksWork(this.settings, response.req)) throw new NotFoundException();
-    const { csrf } = body;
+    await readLinkForm(response.req, response);
+    const { csrf } = response.req.body as Typed;
     if (typeof csrf !== 'string' || !isSame(csrf, linkTokenOf(token))) throw new ForbiddenException(REFUSED);
     const { requestId } = response.req.context;
     const use = async () => (await this.people.useLink(token, requestId)) ?? 'the link is unknown, used or too old';

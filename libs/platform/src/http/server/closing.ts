@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Time for the client to read the last response. */
@@ -12,6 +12,24 @@ export function closeLingering(socket: Socket): void {
   socket.end();
   const late = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(late));
+}
+
+/**
+ * Lets a response that is sent before the whole body arrived be the last one of its connection. Node would read the rest
+ * for as long as a request may take.
+ */
+export function closeUnread(request: IncomingMessage, response: ServerResponse): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  if (encoding === undefined && Number(length) === 0) return;
+  const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => ServerResponse;
+  response.writeHead = (...given: unknown[]) => {
+    if (!request.complete) {
+      response.setHeader('Connection', 'close');
+      // Node calls this after the response. The original would reset the connection.
+      request.socket.destroySoon = () => closeLingering(request.socket);
+    }
+    return writeHead(...given);
+  };
 }
 
 /** Node reports silence once per period. One period is also the precision of the limit. */
