@@ -90,7 +90,7 @@ async function list({ workspace, ...options }: PeopleOptions): Promise<void> {
       ['id', 'name', 'email', 'role', 'state', 'last sign-in'],
       people.map((one) => [one.id, one.name, one.email, one.role, one.state, one.signedInAt]),
     );
-  await print({ json: { items: people.map(personJson) }, text }, options);
+  await print({ json: { items: people }, text }, options);
 }
 
 async function change(
@@ -101,7 +101,7 @@ async function change(
 }
 
 async function show(person: Person, options: CommonOptions): Promise<void> {
-  await print({ json: personJson(person), text: () => card({ ...personJson(person) }) }, options);
+  await print({ json: person, text: () => card({ ...person }) }, options);
 }
 
 async function withPeople<Result>(
@@ -126,10 +126,6 @@ async function withPeople<Result>(
     throw error;
   }
 }
-
-const personJson = ({ id, name, email, role, state, bound, addedAt, signedInAt }: Person) => ({
-  ...{ id, name, email, role, state, bound, addedAt, signedInAt },
-});
 
 /** The rule of `isEmail` in libs/console, whose library a help text does not load. */
 export function parseEmail(value: string): string {

@@ -12,8 +12,6 @@ export interface Person {
   readonly role: Role;
   /** A person who does not sign in within 14 days of being added becomes `closed`. */
   readonly state: 'open' | 'closed' | 'removed' | 'erased';
-  /** The person signs in by one account of the issuer. */
-  readonly bound: boolean;
   readonly addedAt: Date;
   readonly signedInAt: Date | null;
 }

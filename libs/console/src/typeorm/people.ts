@@ -220,5 +220,5 @@ function stateOf({ name, removed_at: removedAt, signed_in_at: signedInAt, added_
 
 function toPerson(row: PersonRow): Person {
   const { id, name, email, role, added_at: addedAt, signed_in_at: signedInAt } = row;
-  return { id, name, email, role, state: stateOf(row), bound: row.issuer !== null, addedAt, signedInAt };
+  return { id, name, email, role, state: stateOf(row), addedAt, signedInAt };
 }
