@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as step } from 'node:timers/promises';
-import type { ImportOptions, ImportReport, ImportsService } from '#libs/inventory/operators';
+import { type ImportOptions, type ImportReport, type ImportsService, InputUnreadable } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import type { Settings } from '#libs/platform/config';
@@ -41,11 +41,11 @@ describe('Uploads', () => {
 
   const personOf = (digit: number) =>
     ({ workspaceId: workspaceId(`0000000${digit}-0000-4000-8000-000000000000`), personId: 'p' }) as SignedIn;
-  const aFile = (digit = 1) =>
+  const aFile = (digit = 1, originalname = 'x') =>
     new Promise<StoredFile>((resolve, reject) =>
       files._handleFile(
         { signedIn: personOf(digit) },
-        { originalname: 'x', stream: Readable.from(['x']) },
+        { originalname, stream: Readable.from(['x']) },
         (error, stored) => (error ? reject(error) : resolve(stored as StoredFile)),
       ),
     );
@@ -95,6 +95,15 @@ describe('Uploads', () => {
     const [first, second, , , last] = [1, 2, 3, 4, 5].map((digit) => uploads.of(personOf(digit).workspaceId));
     expect([first?.state, second?.state, last?.state]).toEqual(['refused', 'tried', 'trying']);
     expect(first?.reason).toMatch(/on our side/);
+  });
+
+  it("shows the file's name, and never its path", async () => {
+    const upload = uploads.begin(personOf(1), await aFile(1, "a$&b$'.csv"), OPTIONS);
+
+    imports[0]?.fail(new InputUnreadable(`${upload.path} is not a CSV file.`));
+    await settle();
+
+    expect(upload.reason).toBe("a$&b$'.csv is not a CSV file.");
   });
 
   it('refuses an import whose failed records cannot be kept', async () => {

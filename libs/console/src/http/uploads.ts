@@ -168,7 +168,7 @@ export class Uploads implements OnModuleDestroy {
   }
 
   private told(error: unknown, { id, path, name }: Upload): string {
-    if (error instanceof InputUnreadable) return error.message.replaceAll(path, name);
+    if (error instanceof InputUnreadable) return error.message.replaceAll(path, () => name);
     if (error instanceof ImportAlreadyRunning) return `${error.message} Try again when it has ended.`;
     this.logger.error({ message: 'import of an upload failed', upload: id, error });
     return OURS;
