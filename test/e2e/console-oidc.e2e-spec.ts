@@ -284,6 +284,18 @@ describe('Sign-in by OpenID Connect', () => {
     expect([foreign, otherState, first, again].map(({ status }) => status)).toEqual([403, 403, 303, 403]);
   });
 
+  it('counts no failure of a browser that began no sign-in, as where a page of another site sends it', async () => {
+    await add('office@example.com');
+    const sent = await Promise.all(
+      Array.from({ length: 30 }, () => console.browser().get('/sign-in/callback?x=1')),
+    );
+
+    const { last } = await signIn('office|office@example.com|true');
+
+    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 403));
+    expect(last.status).toBe(303);
+  });
+
   it('refuses a person who was removed, and one who did not come within 14 days', async () => {
     const { id } = await add('gone@example.com');
     await add('late@example.com');

@@ -55,10 +55,12 @@ export class SignInController {
     this.issuer.getClient();
     const { req: request } = response;
     const kept = this.cookies.read(request, 'sign_in');
+    // A page of any site can send browsers here, and must not use up the limit of their address.
+    if (kept === null) throw new ForbiddenException(REFUSED);
     this.cookies.clear(response, 'sign_in');
     let hint = '';
     const person = await this.limit.check(response, async () => {
-      const account = kept === null ? 'no sign-in was begun' : await this.accountOf(request.originalUrl, kept);
+      const account = await this.accountOf(request.originalUrl, kept);
       if (typeof account === 'string') return account;
       // Entra shows it nowhere else.
       hint = ` The subject of your account is ${account.subject}`;
