@@ -227,16 +227,22 @@ describe('Sign-in by OpenID Connect', () => {
     await expect(add('Kay@example.com')).rejects.toThrow('there already');
   });
 
-  it('opens each workspace of the person, with a switch', async () => {
+  it('opens each workspace of the person, who chooses among them', async () => {
     const theirs = await console.aWorkspace('Theirs');
     await add('both@example.com');
     await add('both@example.com', theirs.slug, 'admin');
 
-    const { browser } = await signIn('both|both@example.com|true');
+    const { browser, last } = await signIn('both|both@example.com|true');
 
+    expect(last.headers.get('location')).toBe('/workspaces');
     const page = await browser.get('/workspaces');
-    expect(page.text).toContain('Switch to Ours');
-    expect(page.text).toContain('Switch to Theirs');
+    const offered = [...page.text.matchAll(/(Stay in|Switch to) (\w+)</g)].map(([, what, name]) => ({ what, name }));
+    expect(offered.map(({ what }) => what).sort()).toEqual(['Stay in', 'Switch to']);
+    expect(offered.map(({ name }) => name).sort()).toEqual(['Ours', 'Theirs']);
+    const current = offered.find(({ what }) => what === 'Stay in')?.name;
+    const to = current === 'Ours' ? ours.id : theirs.id;
+    const stayed = await browser.post('/workspaces', { ...page.fields('/workspaces'), to });
+    expect([stayed.status, stayed.headers.get('location')]).toEqual([303, '/']);
   });
 
   it('leaves an event in each workspace that shows it', async () => {
@@ -286,9 +292,7 @@ describe('Sign-in by OpenID Connect', () => {
 
   it('counts no failure of a browser that began no sign-in, as where a page of another site sends it', async () => {
     await add('office@example.com');
-    const sent = await Promise.all(
-      Array.from({ length: 30 }, () => console.browser().get('/sign-in/callback?x=1')),
-    );
+    const sent = await Promise.all(Array.from({ length: 30 }, () => console.browser().get('/sign-in/callback?x=1')));
 
     const { last } = await signIn('office|office@example.com|true');
 

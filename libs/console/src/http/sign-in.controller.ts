@@ -59,15 +59,17 @@ export class SignInController {
     if (kept === null) throw new ForbiddenException(REFUSED);
     this.cookies.clear(response, 'sign_in');
     let hint = '';
-    const person = await this.limit.check(response, async () => {
+    const people = await this.limit.check(response, async () => {
       const account = await this.accountOf(request.originalUrl, kept);
       if (typeof account === 'string') return account;
       // Entra shows it nowhere else.
       hint = ` The subject of your account is ${account.subject}`;
       return this.bind(account, request.context.requestId);
     });
+    const [person, other] = people ?? [];
     if (!person) throw new ForbiddenException(REFUSED + hint);
-    await this.begin(response, person);
+    // Any workspace may have added the account, so the person chooses among several.
+    await this.begin(response, person, other ? '/workspaces' : '/');
   }
 
   @Get('sign-in/link/:token')
@@ -129,18 +131,18 @@ export class SignInController {
     }
   }
 
-  /** Binds the people whom the account opens. Returns the first, or the reason where there is none. */
-  private async bind(account: Account, requestId: string): Promise<Membership | string> {
+  /** Binds the people whom the account opens. Returns them, or the reason where there is none. */
+  private async bind(account: Account, requestId: string): Promise<Membership[] | string> {
     const bound = [];
     for (const person of await this.sessions.memberships(account)) {
       if (await this.people.bind(person, account, requestId)) bound.push(person);
     }
-    return bound[0] ?? 'nobody was added with this account or verified address';
+    return bound.length > 0 ? bound : 'nobody was added with this account or verified address';
   }
 
-  private async begin(response: Response, { workspaceId, personId }: Membership): Promise<void> {
+  private async begin(response: Response, { workspaceId, personId }: Membership, page = '/'): Promise<void> {
     this.cookies.set(response, 'session', await this.sessions.begin(workspaceId, personId));
-    response.redirect(303, '/');
+    response.redirect(303, page);
   }
 }
 

@@ -15,7 +15,7 @@ export const SIGN_IN = {
 <% for (const one of it.workspaces) { %>
 <form method="post" action="/workspaces" class="actions"><%~ include('@fields', it) %>
 <input type="hidden" name="to" value="<%= one.workspaceId %>">
-<button<% if (one.workspaceId === it.frame.me.workspaceId) { %> class="plain" disabled<% } %>>Switch to <%= one.name %></button>
+<button class="plain"><%= one.workspaceId === it.frame.me.workspaceId ? 'Stay in' : 'Switch to' %> <%= one.name %></button>
 </form>
 <% } %>`,
 };
