@@ -37,13 +37,13 @@ describe('The history of an asset in the console', () => {
     const { text } = await admin.get('/audit?action=asset.updated');
     const history = await admin.get(`/inventory/${asset.id}`);
 
-    expect(text).toContain('<td data-label="Who">The admin</td>');
+    expect(text).toContain('<td data-label="Who">person The admin</td>');
     expect(text).toContain('>Bucket seven</a>');
     for (const shown of [text, history.text]) {
       expect(shown).toContain('owner: Ines Tanaka');
       expect(shown).toContain('owner: <del>Ines Tanaka</del> → Kenji Singh');
     }
-    expect(history.text.match(/<td data-label="By">The admin<\/td>/g)).toHaveLength(2);
+    expect(history.text.match(/<td data-label="By">person The admin<\/td>/g)).toHaveLength(2);
   });
 
   it('says so where it shows the newest states only', async () => {
@@ -85,6 +85,19 @@ describe('The history of an asset in the console', () => {
     const { text } = await browser.get(path);
 
     const by = [...text.matchAll(/<td data-label="By">([^<]*)</g)].map(([, who]) => who);
-    expect(by).toEqual(['operator (on call)', 'The admin', 'import (night job)', 'import (night job)']);
+    const importing = 'import by operator night job';
+    expect(by).toEqual(['operator on call', 'person The admin', importing, importing]);
+  });
+
+  it('shows nobody as an operator who chose such a name', async () => {
+    const { slug, id } = await console.aWorkspace();
+    const admin = await console.signIn(slug, 'admin');
+    await console.database.admin.query(`UPDATE person SET name = 'operator (alice)' WHERE id = $1`, [admin.personId]);
+    const path = `/inventory/${(await api.arrange.anAsset(id)).id}`;
+    await admin.submit(path, `${path}/description`, { description: 'Changed.' });
+
+    const { text } = await admin.get(path);
+
+    expect(text).toContain('<td data-label="By">person operator (alice)</td>');
   });
 });

@@ -130,7 +130,7 @@ describe('An upload to the console', () => {
       { action: 'import.completed', target_id: 'hr', request_id: done.requestId },
     ]);
     expect((await admin.get('/imports')).text).toContain(`/imports/${String(run?.['id'])}`);
-    expect((await admin.get(`/imports/${String(run?.['id'])}`)).text).toContain('<dd>The admin</dd>');
+    expect((await admin.get(`/imports/${String(run?.['id'])}`)).text).toContain('<dd>person The admin</dd>');
     expect(await console.admin('imports', 'show', String(run?.['id']))).toMatchObject({ who: admin.personId });
     expect(await console.admin('sources', 'list', '--workspace', ours.slug)).toMatchObject({
       items: expect.arrayContaining([

@@ -27,22 +27,22 @@ export class Names {
     return new Map<unknown, string>([
       ...(found?.items ?? []).map(({ id, name }) => [id, name] as const),
       ...applications.map(({ clientId, name }) => [clientId, name] as const),
-      ...people.map((person) => [person.id, person.name ?? 'an erased person'] as const),
+      ...people.map((person) => [person.id, person.name ?? '(erased)'] as const),
     ]);
   }
 }
 
-/** The operator, or the person as pages name one. Null where neither is known. */
+/** Names the operator or person. The kind comes first, so no chosen name looks like another kind. Null where none is known. */
 export function authorText(who: string | null, nameOf: NameOf): string | null {
   const personId = personIdIn(who);
-  return personId === null ? who : (nameOf.get(personId) ?? 'a former person');
+  if (personId !== null) return `person ${nameOf.get(personId) ?? '(gone)'}`;
+  return who === null ? null : `operator ${who}`;
 }
 
 /** Names an author, as audit and history record it. */
 export function actorText(type: string, clientId: string | null, who: string | null, nameOf: NameOf): string {
   if (clientId !== null) return `application ${nameOf.get(clientId) ?? clientId}`;
   const author = authorText(who, nameOf);
-  if (type === 'PERSON' && author) return author;
-  const kind = type === 'IMPORT' ? 'import' : 'operator';
-  return author ? `${kind} (${author})` : kind;
+  if (type === 'IMPORT') return author === null ? 'import' : `import by ${author}`;
+  return author ?? 'operator';
 }
