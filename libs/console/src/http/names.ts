@@ -32,7 +32,7 @@ export class Names {
   }
 }
 
-/** Names the operator or person. The kind comes first, so no chosen name looks like another kind. Null where none is known. */
+/** Names the operator or person, null where none is known. The kind comes first, so no chosen name looks like another kind. */
 export function authorText(who: string | null, nameOf: NameOf): string | null {
   const personId = personIdIn(who);
   if (personId !== null) return `person ${nameOf.get(personId) ?? '(gone)'}`;

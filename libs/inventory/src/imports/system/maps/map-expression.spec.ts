@@ -45,6 +45,17 @@ describe('An expression of a map', () => {
     await expect(valueOf(text)).rejects.toThrow(reason);
   });
 
+  it('lets the process do other work while it runs', async () => {
+    let turns = 0;
+    const others = setInterval(() => (turns += 1), 10);
+
+    await expect(valueOf('($f := function($x) { $f($x + 1) }; $f(1))')).rejects.toThrow('timeout');
+    clearInterval(others);
+
+    // It runs for two seconds.
+    expect(turns).toBeGreaterThan(15);
+  });
+
   it.each([
     '$number(secret)',
     '$eval(secret)',

@@ -5,6 +5,7 @@ import { csvLine, csvLines, readBooleans } from '../csv-lines';
 import { type Start, formatOfItems } from '../input-format';
 import { ndjsonLines } from '../ndjson-lines';
 import { ITEM_LIMIT, type JsonItem, jsonItems, parseItem } from './json-items';
+import { endTurn, isTurnOver } from './turn';
 
 const MAX_DOCUMENT_BYTES = 268_435_456;
 const DOCUMENT_LIMIT = {
@@ -30,6 +31,7 @@ export async function* mappedLines(
 ): AsyncGenerator<InputLine[]> {
   for await (const lines of itemLines(bytes, start, input)) {
     for (const [at, line] of lines.entries()) {
+      if (isTurnOver()) await endTurn();
       if (!('value' in line)) continue;
       const { fileIndex, lacks } = line;
       if (lacks !== undefined && !(await hasId(input.map, line.value))) {

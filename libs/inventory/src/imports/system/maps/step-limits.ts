@@ -1,6 +1,7 @@
 import type { JsonataOptions } from 'jsonata';
 import { LinearRegex } from './linear-regex';
 import { MemoryWatch } from './memory-watch';
+import { endTurn, isTurnOver } from './turn';
 
 /** Milliseconds, calls within calls, and values of one list. JSONata counts the groups of `{key: value}` as calls. */
 export interface ExpressionLimits {
@@ -19,7 +20,11 @@ export class StepLimits implements JsonataOptions {
   private reads = 0;
   private memory: MemoryWatch | null = null;
 
-  constructor(private readonly limits: ExpressionLimits) {
+  /** `beforeStep` sets what JSONata awaits before a step, this one included. */
+  constructor(
+    private readonly limits: ExpressionLimits,
+    private readonly beforeStep: (wait: (() => Promise<void>) | undefined) => void,
+  ) {
     this.timeout = limits.timeout;
     this.sequence = limits.sequence;
   }
@@ -37,7 +42,14 @@ export class StepLimits implements JsonataOptions {
       this.memory ??= new MemoryWatch();
       const shortage = this.memory.shortage();
       if (shortage !== null) throw new Error(`The expression ${shortage}`);
+      if (isTurnOver()) this.beforeStep(() => this.endTurn());
     }
     return this.limits.stack;
+  }
+
+  /** A wait before each step would cost more. */
+  private async endTurn(): Promise<void> {
+    this.beforeStep(undefined);
+    await endTurn();
   }
 }

@@ -1,0 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** Requests and timers of the process wait so long for the work on items. Promises alone let none of them run. */
+const TURN_MS = 50;
+
+let begun = 0;
+
+export const isTurnOver = (): boolean => performance.now() - begun > TURN_MS;
+
+/** Lets requests and timers of the process run. */
+export async function endTurn(): Promise<void> {
+  await nextTurn();
+  begun = performance.now();
+}
