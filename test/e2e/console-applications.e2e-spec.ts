@@ -45,6 +45,26 @@ describe('The applications of the console', () => {
     return rows;
   };
 
+  it('are a thousand at most, unless an operator creates more', async () => {
+    const { id, slug } = await console.aWorkspace();
+    const browser = await console.signIn(slug, 'admin');
+    await console.database.admin.query(
+      `INSERT INTO application (workspace_id, client_id, name, scopes)
+       SELECT $1, 'ci_' || n || $2, 'One of many', '{inventory:read}' FROM generate_series(1, 1000) AS n`,
+      [id, slug],
+    );
+
+    const fields = { name: 'More', scopes: 'inventory:read' };
+    const refused = await browser.submit('/applications', '/applications', fields);
+    const without = await browser.submit('/applications', '/applications', { ...fields, noSecret: 'true' });
+
+    for (const { status, text } of [refused, without]) {
+      expect([status, text.includes('The workspace has 1,000 applications.')]).toEqual([400, true]);
+    }
+    const more = ['--workspace', slug, '--name', 'More', '--scope', 'inventory:read'];
+    await expect(console.admin('applications', 'create', ...more)).resolves.toHaveProperty('client_id');
+  });
+
   it('shows the secret of a new one once, which gets a token at once', async () => {
     const credentials = await create();
 

@@ -1,4 +1,5 @@
 import { type TestConsole, startConsole } from '../support/console-setting';
+import { People } from '../../libs/console/src/typeorm/people';
 import { someoneWaits } from '../support/waiting-sessions';
 
 const XSS = '<img src=x onerror=alert(1)>"\'';
@@ -76,6 +77,37 @@ describe('The people of the console', () => {
     await console.database.admin.query('ROLLBACK');
 
     expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([303, 400]);
+  });
+
+  it('are a thousand at most, unless an operator adds more', async () => {
+    const { id, slug } = await console.aWorkspace();
+    const admin = await console.signIn(slug, 'admin');
+    await console.database.admin.query(
+      `INSERT INTO person (workspace_id, email, name, role)
+       SELECT $1, 'p' || n || '@example.com', 'One of many', 'viewer' FROM generate_series(1, 999) AS n`,
+      [id],
+    );
+    const added = { name: 'More', email: 'more@example.com', role: 'viewer' };
+
+    const refused = await admin.submit('/people', '/people', added);
+    const another = ['--email', 'x@example.com', '--name', 'X', '--role', 'viewer'];
+    await console.admin('people', 'add', '--workspace', slug, ...another);
+    await console.database.admin.query(`UPDATE person SET removed_at = now() WHERE name = 'One of many'`);
+
+    expect([refused.status, refused.text.includes('The workspace has 1,000 people.')]).toEqual([400, true]);
+    expect((await admin.get('/people')).text).not.toContain('One of many');
+    expect((await admin.submit('/people', '/people', added)).status).toBe(303);
+  });
+
+  it('are asked for by id where a page names a few of them', async () => {
+    const admin = await console.signIn(ours.slug, 'admin');
+    const asked = jest.spyOn(console.app.get(People), 'list');
+
+    await admin.get('/audit');
+    const calls = [...asked.mock.calls];
+    asked.mockRestore();
+
+    expect(calls).toEqual([[ours.id, expect.any(Array)]]);
   });
 
   it('keep one administrator', async () => {

@@ -9,8 +9,6 @@ const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'";
 
-const READS = ['GET', 'HEAD'];
-
 /**
  * Steps before the router, for each request: an id and a log line, headers, then Host and Origin. A page of another site
  * that resolves its name to this address (DNS rebinding) sends another Host.
@@ -33,7 +31,7 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
     const { headers, method } = request;
     if (headers.host !== host) return refuse(response, `The console is at ${url}.`);
     const isForeign = headers.origin !== undefined && headers.origin !== url;
-    if (isForeign && !READS.includes(method)) return refuse(response, 'A page of another site sent this form.');
+    if (isForeign && !['GET', 'HEAD'].includes(method)) return refuse(response, 'A page of another site sent this form.');
     next();
   };
 }

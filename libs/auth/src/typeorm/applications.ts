@@ -10,12 +10,14 @@ import {
   workspaceId,
 } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import type { ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
+import { Any, type ObjectLiteral, type UpdateQueryBuilder } from 'typeorm';
 import {
   type Application,
   ApplicationEnabled,
   type Credential,
+  MOST_OF_PEOPLE,
   type PersonOfConsole,
+  TooManyApplications,
   assertNoneRaised,
 } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
@@ -58,15 +60,22 @@ export interface WithSecret {
 /** The applications of all workspaces and their secrets. For operators only, never on behalf of a request. */
 @Injectable()
 export class Applications {
+  private most = Infinity;
+
   constructor(
     private readonly database: Database,
     private readonly changes: ApplicationChanges,
     private readonly secrets: ClientSecrets,
   ) {}
 
-  /** The applications of the person's workspace alone. Changes are acts of the person, who uses the console. */
+  /**
+   * The applications of the person's workspace alone. Changes are acts of the person, who uses the console and creates none
+   * above a thousand.
+   */
   asPerson(person: PersonOfConsole): Applications {
-    return new Applications(this.database, this.changes.asPerson(person), this.secrets);
+    const own = new Applications(this.database, this.changes.asPerson(person), this.secrets);
+    own.most = MOST_OF_PEOPLE;
+    return own;
   }
 
   newClientId(): string {
@@ -111,6 +120,8 @@ export class Applications {
       ...ofSecret,
     };
     return this.database.inTenant({ workspaceId }, async (manager) => {
+      const before = await manager.countBy(ApplicationRow, { workspace_id: workspaceId });
+      if (before >= this.most) throw new TooManyApplications();
       const inserted = await manager
         .createQueryBuilder()
         .insert()
@@ -134,6 +145,15 @@ export class Applications {
       for (const [clientId, credential] of others) of.get(clientId)?.push(credential);
       return rows.map((row) => toApplication(row, of.get(row.client_id) ?? []));
     });
+  }
+
+  /** Returns the names of the workspace's applications with these client ids. */
+  async namesOf(workspaceId: WorkspaceId, clientIds: readonly string[]): Promise<(readonly [string, string])[]> {
+    const where = { workspace_id: workspaceId, client_id: Any(clientIds) };
+    const rows = await this.database.inTenant({ workspaceId }, (manager) =>
+      manager.find(ApplicationRow, { select: { client_id: true, name: true }, where }),
+    );
+    return rows.map(({ client_id, name }) => [client_id, name]);
   }
 
   /** Returns null for an unknown client id. */

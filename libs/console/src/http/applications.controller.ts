@@ -67,7 +67,7 @@ export class ApplicationsController {
       const wanted = [me.workspaceId, name, scopes, { clientId }] as const;
       if (!noSecret) return this.showSecret(response, 'Application created', await applications.create(...wanted));
       await applications.createWithoutSecret(...wanted);
-      this.lead(response, clientId);
+      response.redirect(303, `/applications/${clientId}`);
     };
     await orShowAgain(body, create, (refused) => this.list({ me }, response, refused));
   }
@@ -169,7 +169,7 @@ export class ApplicationsController {
     await this.own(me, id);
     if (!(await make())) throw new NotFoundException();
     // A new secret has a page of its own.
-    if (!response.headersSent) this.lead(response, id);
+    if (!response.headersSent) response.redirect(303, `/applications/${id}`);
   }
 
   /** Changes an application as a form says. Where fields are at fault, the page shows why. */
@@ -195,10 +195,6 @@ export class ApplicationsController {
   private async claim(me: SignedIn, { once }: Typed, clientId: string): Promise<string | null> {
     if (typeof once === 'string' && isUuid(once)) return this.sessions.claim(me, once, clientId);
     throw new BadRequestException('This form is not complete. Open the page again and send its form.');
-  }
-
-  private lead(response: Response, clientId: string): void {
-    response.redirect(303, `/applications/${clientId}`);
   }
 
   /** The only page that ever shows the secret. */

@@ -66,11 +66,11 @@ export class AuditController {
       this.checkpoints.newest(workspaceId),
     ]);
     const { resumeCursor } = this.paging.envelope(response, workspaceId, RESOURCE, page, texts);
-    const assets = page.changes.flatMap(({ target, changes }) => [
-      target.type === 'ASSET' ? target.id : null,
+    const named = page.changes.flatMap(({ actor, target, changes }) => [
+      ...[actor.clientId, actor.personId, target.id],
       ...changes.filter(isOfOwner).flatMap((change) => [change.old, change.new]),
     ]);
-    const nameOf = await this.names.of(workspaceId, assets);
+    const nameOf = await this.names.of(workspaceId, named);
     return {
       // The day stays as it was typed.
       ...{ filters: texts, cursor: page.hasMore ? resumeCursor : null, typed: response.req.query },

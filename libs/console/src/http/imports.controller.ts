@@ -119,7 +119,7 @@ export class ImportsController {
     const found = await this.runs.find(idOf(id), workspaceId);
     if (!found) throw new NotFoundException();
     const { run, errors: errorLines, warnings } = found;
-    const who = authorText(run.who, await this.names.of(workspaceId));
+    const who = authorText(run.who, await this.names.of(workspaceId, [run.who]));
     sendPage(response, 'import', { title: `Import of ${run.source}`, run: { ...run, who }, errorLines, warnings });
   }
 

@@ -115,7 +115,8 @@ export class InventoryController {
       this.assets.history(scope, id, HISTORY),
     ]);
     const owners = history.items.flatMap(({ item, before }) => [item?.ownerId, before?.ownerId]);
-    const nameOf = await this.names.of(sent.me.workspaceId, owners);
+    const authors = history.items.flatMap(({ origin, who }) => [...Object.values(origin ?? {}), who]);
+    const nameOf = await this.names.of(sent.me.workspaceId, [...owners, ...authors]);
     const { description, classification, owner } = asset;
     const tags = asset.tags.flatMap(({ key, readOnly }) => (readOnly ? [] : key)).join('\n');
     const typed = { description, classification, tags, owner: owner?.email ?? owner?.name, ...refused?.typed };

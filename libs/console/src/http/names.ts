@@ -16,17 +16,18 @@ export class Names {
     private readonly assets: AssetsService,
   ) {}
 
-  /** The names of all people and applications, and of these assets as far as they are visible. */
-  async of(workspaceId: WorkspaceId, assets: readonly unknown[] = []): Promise<NameOf> {
-    const ids = [...new Set(assets)].filter((id): id is string => typeof id === 'string' && isUuid(id)).map(assetId);
+  /** The names behind these ids, client ids and names of authors, as far as the assets are visible. */
+  async of(workspaceId: WorkspaceId, named: readonly unknown[]): Promise<NameOf> {
+    const texts = [...new Set(named)].flatMap((one) => (typeof one === 'string' ? (personIdIn(one) ?? one) : []));
+    const ids = texts.filter(isUuid).map(assetId);
     const [people, applications, found] = await Promise.all([
-      this.people.list(workspaceId),
-      this.applications.list(workspaceId),
+      this.people.list(workspaceId, ids),
+      this.applications.namesOf(workspaceId, texts),
       ids.length === 0 ? null : this.assets.list(newestOf(workspaceId), { ids }, { size: ids.length, after: null }),
     ]);
     return new Map<unknown, string>([
       ...(found?.items ?? []).map(({ id, name }) => [id, name] as const),
-      ...applications.map(({ clientId, name }) => [clientId, name] as const),
+      ...applications,
       ...people.map((person) => [person.id, person.name ?? '(erased)'] as const),
     ]);
   }

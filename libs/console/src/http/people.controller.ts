@@ -10,6 +10,9 @@ import { sendPage } from './page';
 import { NewPersonDto, RoleDto } from './person.dto';
 import { type Refused, orShowAgain, readFields, refuseFields } from './read-fields';
 
+/** Everybody stands on one page. */
+const MOST_PEOPLE = 1_000;
+
 /** Manages the people who may use the workspace's console. A change acts on the person's next request. */
 @Controller('people')
 @Access('admin')
@@ -22,7 +25,7 @@ export class PeopleController {
   /** `refused` comes from the methods below alone. */
   @Get()
   async list(@Sent() { me }: Pick<SentTo, 'me'>, @Res() response: Response, refused?: Refused): Promise<void> {
-    const people = (await this.people.list(me.workspaceId)).filter(({ state }) => ['open', 'closed'].includes(state));
+    const people = await this.people.list(me.workspaceId, 'present');
     const hasIssuer = this.settings.console.oidc !== null;
     sendPage(response, 'people', { title: 'People', people, hasIssuer, ...refused });
   }
@@ -31,7 +34,9 @@ export class PeopleController {
   async add(@Sent() { me, body }: SentTo, @Res() response: Response): Promise<void> {
     const add = async (): Promise<void> => {
       const { email, name, role, subject } = await readFields(NewPersonDto, body);
+      const { length } = await this.people.list(me.workspaceId, 'present');
       refuseFields({
+        people: length >= MOST_PEOPLE && 'The workspace has 1,000 people. Remove somebody first, or ask an operator.',
         email: !isEmail(email) && 'This is no e-mail address.',
         subject:
           subject !== undefined && !isSubject(subject) && 'A subject has printable characters of ASCII and no blanks.',

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder, type PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { type EntityManager, IsNull, Raw } from 'typeorm';
+import { Any, type EntityManager, IsNull, Raw } from 'typeorm';
 import {
   type Account,
   LastAdministrator,
@@ -75,10 +75,11 @@ export class People {
     }
   }
 
-  /** Returns everybody, also those who were removed, oldest first. */
-  async list(workspaceId: WorkspaceId): Promise<Person[]> {
+  /** Returns everybody, also those who were removed, oldest first; with a choice those with these ids, or who is present. */
+  async list(workspaceId: WorkspaceId, of?: readonly string[] | 'present'): Promise<Person[]> {
+    const chosen = of === 'present' ? { removed_at: IsNull() } : of && { id: Any(of) };
     const rows = await this.database.inTenant({ workspaceId }, (manager) =>
-      manager.find(PersonRow, { where: { workspace_id: workspaceId }, order: OLDEST_FIRST }),
+      manager.find(PersonRow, { where: { workspace_id: workspaceId, ...chosen }, order: OLDEST_FIRST }),
     );
     return rows.map(toPerson);
   }
