@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { AuditRecorder } from '#libs/audit/operators';
 import { freePort } from '../support/free-port';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
@@ -292,11 +293,18 @@ describe('Sign-in by OpenID Connect', () => {
 
   it('counts no failure of a browser that began no sign-in, as where a page of another site sends it', async () => {
     await add('office@example.com');
+    const told = jest.spyOn(Logger.prototype, 'warn');
     const sent = await Promise.all(Array.from({ length: 30 }, () => console.browser().get('/sign-in/callback?x=1')));
 
     const { last } = await signIn('office|office@example.com|true');
 
     expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 403));
+    expect(told.mock.calls.map(([line]: unknown[]) => line)).toEqual(
+      sent.map(
+        () => expect.objectContaining({ message: 'sign-in refused', reason: 'no sign-in was begun' }) as unknown,
+      ),
+    );
+    told.mockRestore();
     expect(last.status).toBe(303);
   });
 

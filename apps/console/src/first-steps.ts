@@ -31,7 +31,8 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
     const { headers, method } = request;
     if (headers.host !== host) return refuse(response, `The console is at ${url}.`);
     const isForeign = headers.origin !== undefined && headers.origin !== url;
-    if (isForeign && !['GET', 'HEAD'].includes(method)) return refuse(response, 'A page of another site sent this form.');
+    if (isForeign && !['GET', 'HEAD'].includes(method))
+      return refuse(response, 'A page of another site sent this form.');
     next();
   };
 }

@@ -65,7 +65,7 @@ export class ApplicationEnabled extends Error {
 }
 
 /** The console shows all applications of a workspace on one page. */
-export const MOST_OF_PEOPLE = 1_000;
+export const MOST_APPLICATIONS = 1_000;
 
 export class TooManyApplications extends ValidationFailed {
   constructor() {

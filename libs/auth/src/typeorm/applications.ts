@@ -15,7 +15,7 @@ import {
   type Application,
   ApplicationEnabled,
   type Credential,
-  MOST_OF_PEOPLE,
+  MOST_APPLICATIONS,
   type PersonOfConsole,
   TooManyApplications,
   assertNoneRaised,
@@ -74,7 +74,7 @@ export class Applications {
    */
   asPerson(person: PersonOfConsole): Applications {
     const own = new Applications(this.database, this.changes.asPerson(person), this.secrets);
-    own.most = MOST_OF_PEOPLE;
+    own.most = MOST_APPLICATIONS;
     return own;
   }
 

@@ -38,12 +38,18 @@ export class SignInLimit {
     try {
       const found = await check();
       isRefused = typeof found === 'string';
-      this.outcomes.add(isRefused ? 'refused' : 'signed_in');
-      if (typeof found !== 'string') return found;
-      this.logger.warn({ message: 'sign-in refused', requestId: response.req.context.requestId, reason: found });
-      return null;
+      if (typeof found === 'string') return this.tell(response, found);
+      this.outcomes.add('signed_in');
+      return found;
     } finally {
       if (!isRefused) await this.buckets.giveBack(owner, BUCKET, FAILURES);
     }
+  }
+
+  /** Tells operators of a refusal. It is not charged here. */
+  tell({ req }: Response, reason: string): null {
+    this.outcomes.add('refused');
+    this.logger.warn({ message: 'sign-in refused', requestId: req.context.requestId, reason });
+    return null;
   }
 }

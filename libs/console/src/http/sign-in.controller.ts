@@ -55,8 +55,11 @@ export class SignInController {
     this.issuer.getClient();
     const { req: request } = response;
     const kept = this.cookies.read(request, 'sign_in');
-    // A page of any site can send browsers here, and must not use up the limit of their address.
-    if (kept === null) throw new ForbiddenException(REFUSED);
+    if (kept === null) {
+      // A page of any site can send browsers here, and must not use up the limit of their address.
+      this.limit.tell(response, 'no sign-in was begun');
+      throw new ForbiddenException(REFUSED);
+    }
     this.cookies.clear(response, 'sign_in');
     let hint = '';
     const people = await this.limit.check(response, async () => {

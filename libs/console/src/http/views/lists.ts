@@ -123,7 +123,7 @@ ${table('it.history', '', {
 <% for (const { field, old, fresh } of one.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %>`,
 })}`,
   chooseOwner: `<% layout('@frame') %>
-<p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
+<p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them: go back and write more of the name.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
 <form method="post" class="fields"><%~ include('@fields', it) %>
 <% for (const id of it.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>
 <fieldset><legend>Employee</legend>
