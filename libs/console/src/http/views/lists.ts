@@ -29,6 +29,10 @@ const OWNER_HINT = 'A part of the name or e-mail address of an employee. Empty t
 
 const CLASSIFICATIONS = 'it.classifications.map((value) => [value, value])';
 
+/** It goes to the address that it came from. */
+const CHOICE_FORM = `<form method="post" class="fields"><%~ include('@fields', it) %>
+<% for (const id of it.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
+
 const check = (place: number): string => {
   const state = `one.checks[${place}].state`;
   return `<span class="<%= { passing: 'good', failing: 'bad-text', unknown: 'soft' }[${state}] %>"><%= ${state} %></span>`;
@@ -123,13 +127,17 @@ ${table('it.history', '', {
 <% for (const { field, old, fresh } of one.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %>`,
 })}`,
   chooseOwner: `<% layout('@frame') %>
-<p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them: go back and write more of the name.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
-<form method="post" class="fields"><%~ include('@fields', it) %>
-<% for (const id of it.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>
+<p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
+${CHOICE_FORM}
 <fieldset><legend>Employee</legend>
 <% for (const one of it.matches) { %><label class="box"><input type="radio" name="ownerId" value="<%= one.id %>" required> <%= one.name %><% if (one.email) { %> <span class="soft"><%= one.email %></span><% } %></label><% } %>
 </fieldset>
 <button>Give owner<% if (it.ids.length > 1) { %> to <%= it.ids.length %> assets<% } %></button>
+</form>
+<h2>Search again</h2>
+${CHOICE_FORM}
+<div class="field"><label for="owner">A part of the name or e-mail address</label><input id="owner" name="owner" required maxlength="1000" value="<%= it.text %>"></div>
+<button class="plain">Search</button>
 </form>`,
   computers: `<% layout('@frame') %>
 ${filters(
