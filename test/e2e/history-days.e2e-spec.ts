@@ -182,7 +182,7 @@ describe('The history by day', () => {
       app.arrange.change(workspace, 'UPDATE history_horizon SET begins_at = now() WHERE workspace_id = $1', [
         workspace,
       ]);
-    const writing = jest.spyOn(history, 'waitUntilOver').mockImplementation(forget);
+    const writing = jest.spyOn(history, 'waitUntilOver').mockImplementation(async () => void (await forget()));
     await work.writeDays();
     writing.mockRestore();
     const { rows } = await app.database.admin.query('SELECT FROM day_count WHERE workspace_id = $1', [workspace]);

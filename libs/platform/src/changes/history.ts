@@ -78,12 +78,10 @@ export class History {
   ): Promise<Item | null> {
     const { statement, toItem } = expand ? history.findExpanded : history.find;
     const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
-    let rows = await this.database.read(scope, [bound]);
-    if (momentOf(rows[0]?.[0], instant).newest <= instant.getTime()) {
-      await this.waitUntilOver(scope.workspaceId, instant);
-      rows = await this.database.read(newestOf(scope.workspaceId), [bound]);
-    }
-    const [_newest, _now, _first, ...columns] = rows[0]?.[0] ?? [];
+    let [[row] = []] = await this.database.read(scope, [bound]);
+    if (momentOf(row, instant).newest <= instant.getTime())
+      row = await this.waitUntilOver(scope.workspaceId, instant, bound);
+    const [_newest, _now, _first, ...columns] = row ?? [];
     return columns[0] == null ? null : asItWas(toItem(columns), instant);
   }
 
@@ -118,27 +116,29 @@ export class History {
   }
 
   /**
-   * Returns once no change can come any more whose time is the instant or earlier.
+   * Returns the row of a statement, which begins with the moment. By then no change can come any more whose time is the
+   * instant or earlier.
    * @throws `validation_failed` for an instant that is not over and not now
    */
-  async waitUntilOver(workspaceId: WorkspaceId, instant: Date): Promise<void> {
-    const deadline = performance.now() + READ_PATIENCE_MS;
-    const statements = [bind(AWAIT_TICKETS, [workspaceId]), bind(FIND_MOMENT, [workspaceId, instant.toISOString()])];
+  async waitUntilOver(
+    workspaceId: WorkspaceId,
+    instant: Date,
+    statement = bind(FIND_MOMENT, [workspaceId, instant.toISOString()]),
+  ): Promise<TextRow | undefined> {
+    const statements = [bind(AWAIT_TICKETS, [workspaceId]), statement];
+    const time = instant.getTime();
     for (;;) {
-      const rows = await this.database.read(newestOf(workspaceId), statements);
-      const { newest, now } = momentOf(rows.at(-1)?.[0], instant);
+      const [, [row] = []] = await this.database.read(newestOf(workspaceId), statements);
+      const { newest, now } = momentOf(row, instant);
       const last = Math.max(newest, now);
-      const time = instant.getTime();
       if (time > last) throw new OutOfRange('asOf', `must not be later than now, ${new Date(last).toISOString()}.`);
-      if (time < last) return;
-      if (performance.now() > deadline) throw new DomainError('service_unavailable', CLOCK_BEHIND);
-      await delay(Math.min(time + 1 - now, LONGEST_WAIT_MS));
+      if (time < last) return row;
+      if (time - now > READ_PATIENCE_MS) throw new DomainError('service_unavailable', CLOCK_BEHIND);
+      await delay(time + 1 - now);
     }
   }
 }
 
-/** Between two looks at the clock of Postgres. */
-const LONGEST_WAIT_MS = 100;
 /** The clock of Postgres was set back. */
 const CLOCK_BEHIND = 'The clock is behind the newest change. Send the request again, or an earlier asOf.';
 
