@@ -64,16 +64,6 @@ export class ApplicationEnabled extends Error {
   }
 }
 
-/** The console shows all applications of a workspace on one page. */
-export const MOST_APPLICATIONS = 1_000;
-
-export class TooManyApplications extends ValidationFailed {
-  constructor() {
-    const detail = 'The workspace has 1,000 applications. Only an operator adds or deletes one.';
-    super([{ parameter: 'name', code: 'range', detail }]);
-  }
-}
-
 /** Limits protect everybody, so only an operator raises them. */
 export class LimitRaised extends ValidationFailed {
   constructor(raised: readonly RateClass[]) {

@@ -15,9 +15,7 @@ import {
   type Application,
   ApplicationEnabled,
   type Credential,
-  MOST_APPLICATIONS,
   type PersonOfConsole,
-  TooManyApplications,
   assertNoneRaised,
 } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
@@ -60,22 +58,15 @@ export interface WithSecret {
 /** The applications of all workspaces and their secrets. For operators only, never on behalf of a request. */
 @Injectable()
 export class Applications {
-  private most = Infinity;
-
   constructor(
     private readonly database: Database,
     private readonly changes: ApplicationChanges,
     private readonly secrets: ClientSecrets,
   ) {}
 
-  /**
-   * The applications of the person's workspace alone. Changes are acts of the person, who uses the console and creates none
-   * above a thousand.
-   */
+  /** The applications of the person's workspace alone. Changes are acts of the person, who uses the console. */
   asPerson(person: PersonOfConsole): Applications {
-    const own = new Applications(this.database, this.changes.asPerson(person), this.secrets);
-    own.most = MOST_APPLICATIONS;
-    return own;
+    return new Applications(this.database, this.changes.asPerson(person), this.secrets);
   }
 
   newClientId(): string {
@@ -120,8 +111,6 @@ export class Applications {
       ...ofSecret,
     };
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const before = await manager.countBy(ApplicationRow, { workspace_id: workspaceId });
-      if (before >= this.most) throw new TooManyApplications();
       const inserted = await manager
         .createQueryBuilder()
         .insert()

@@ -29,6 +29,9 @@ import { idOf } from './path-id';
 import { sendPage } from './page';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
 
+/** All stand on one page. */
+const MOST_APPLICATIONS = 1_000;
+const TOO_MANY = 'The workspace has 1,000 applications. Only an operator adds or deletes one.';
 /** Anything else leads nowhere, and Postgres takes no NUL. */
 const CLIENT_ID = /^[\w-]{1,64}$/;
 
@@ -64,6 +67,8 @@ export class ApplicationsController {
         const isThere = (await applications.find(claimed)) !== null;
         return response.redirect(303, `/applications${isThere ? `/${claimed}` : ''}`);
       }
+      const { length } = await applications.list(me.workspaceId);
+      refuseFields({ name: length >= MOST_APPLICATIONS && TOO_MANY });
       const wanted = [me.workspaceId, name, scopes, { clientId }] as const;
       if (!noSecret) return this.showSecret(response, 'Application created', await applications.create(...wanted));
       await applications.createWithoutSecret(...wanted);
