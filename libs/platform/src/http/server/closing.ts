@@ -14,20 +14,21 @@ export function closeLingering(socket: Socket): void {
   socket.once('close', () => clearTimeout(late));
 }
 
-/**
- * Lets a response that is sent before the whole body arrived be the last one of its connection. Node would read the rest
- * for as long as a request may take.
- */
+/** Lets a response be the last one of its connection, of which the client may still send the body. */
+export function closeAfter(response: ServerResponse): void {
+  const { socket } = response.req;
+  response.setHeader('Connection', 'close');
+  // Node calls this after the response. The original would reset the connection.
+  socket.destroySoon = () => closeLingering(socket);
+}
+
+/** Closes after a response that is sent before the whole body arrived. Node would read the rest for as long as a request may take. */
 export function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && Number(length) === 0) return;
   const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => ServerResponse;
   response.writeHead = (...given: unknown[]) => {
-    if (!request.complete) {
-      response.setHeader('Connection', 'close');
-      // Node calls this after the response. The original would reset the connection.
-      request.socket.destroySoon = () => closeLingering(request.socket);
-    }
+    if (!request.complete) closeAfter(response);
     return writeHead(...given);
   };
 }

@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
-import { closeLingering } from './closing';
+import { closeAfter } from './closing';
 import { IncomingBody } from './incoming-body';
 
 declare module 'http' {
@@ -53,11 +53,7 @@ export function expressMessages(instance: Express): {
     /** A connection with an unfinished body cannot carry another request. */
     override writeHead(...given: unknown[]): this {
       const { req: request } = this;
-      if (!request.complete && bodyIsMissing(request)) {
-        this.setHeader('Connection', 'close');
-        // Node calls this after the response. The original would reset the connection.
-        request.socket.destroySoon = () => closeLingering(request.socket);
-      }
+      if (!request.complete && bodyIsMissing(request)) closeAfter(this);
       return (super.writeHead as (...given: unknown[]) => this)(...given);
     }
 
