@@ -113,7 +113,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
     rules: Rules,
   ): Promise<{ readonly key: Key; readonly typ: unknown; readonly claims: JWTPayload } | Refusal> {
     // Begun with the first assertion, so that no later one without a key that fits waits for a key of RSA.
-    CLIENT_ALGORITHMS.filter((one) => !this.decoys.has(one)).forEach((one) => this.makeDecoy(one));
+    CLIENT_ALGORITHMS.filter((one) => !this.decoys.has(one)).forEach((one) => this.keepDecoy(one));
     const header = unverifiedParts(token)?.header;
     if (!header) return { fault: UNREADABLE };
     const algorithm = header['alg'] as string;
@@ -170,7 +170,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
     }
   }
 
-  private makeDecoy(algorithm: string): void {
+  private keepDecoy(algorithm: string): void {
     const made = makeDecoy(algorithm);
     this.decoys.set(algorithm, made);
     made.catch(() => this.decoys.delete(algorithm));
