@@ -13,6 +13,12 @@ import { WorkspaceRow } from './workspace.row';
 /** Columns that a token request writes. */
 const ISSUED = 'generation, jti, issued_at, secret_last_used_at, previous_secret_last_used_at';
 
+/** Columns that the console's pages change. */
+const OF_SECRETS =
+  'secret_digest, secret_created_at, secret_last_used_at, previous_secret_digest, previous_secret_expires_at, ' +
+  'previous_secret_created_at, previous_secret_last_used_at';
+const ADMINISTERED = `scopes, limits, disabled, generation, ended_generation, ${OF_SECRETS}`;
+
 export const authSchema: SchemaPart = {
   entities: [WorkspaceRow, ApplicationRow, ApplicationKeyRow, ApplicationTrustRow, UsedAssertionRow],
   migrations: [
@@ -34,7 +40,7 @@ export const authSchema: SchemaPart = {
   ],
   consoleGrants: [
     { table: 'workspace', privileges: 'SELECT' },
-    { table: 'application', privileges: 'SELECT, INSERT, UPDATE' },
+    { table: 'application', privileges: `SELECT, INSERT, UPDATE (${ADMINISTERED})` },
     { table: 'application_key', privileges: 'SELECT, INSERT, DELETE' },
     { table: 'application_trust', privileges: 'SELECT, INSERT, DELETE' },
   ],

@@ -1,7 +1,12 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { ImportFreshnessRow, ImportRunRow } from './import-run.row';
+import { COMPUTER_COLUMNS, MERGED_COLUMNS } from './merged-columns';
 import { ImportRuns1780000000090 } from './migrations/1780000000090-import-runs';
 import { ImportFreshness1780000000140 } from './migrations/1780000000140-import-freshness';
+
+/** Columns that an import changes. */
+const OF_RUN = 'outcome, ended_at, counts, hidden_why, errors, warnings';
+const OF_ASSET = [...MERGED_COLUMNS, 'external_id', 'posture', 'version', 'change_id', 'updated_at'].join(', ');
 
 export const importsSchema: SchemaPart = {
   entities: [ImportRunRow, ImportFreshnessRow],
@@ -14,14 +19,14 @@ export const importsSchema: SchemaPart = {
     { function: 'freshness_of_imports' },
   ],
   consoleGrants: [
-    { table: 'import_run', privileges: 'SELECT, INSERT, UPDATE' },
+    { table: 'import_run', privileges: `SELECT, INSERT, UPDATE (${OF_RUN})` },
     { table: 'import_freshness', privileges: 'SELECT' },
     { function: 'inventory_sources' },
-    // For uploads. An import locks the counters, which needs the right to update a column.
+    // For uploads. An import locks tag keys and counters, which needs the right to update a column.
     { database: 'TEMPORARY' },
-    { table: 'asset', privileges: 'INSERT, UPDATE' },
-    { table: 'computer', privileges: 'INSERT, UPDATE' },
-    { table: 'tag_key', privileges: 'INSERT' },
+    { table: 'asset', privileges: `INSERT, UPDATE (${OF_ASSET})` },
+    { table: 'computer', privileges: `INSERT, UPDATE (${COMPUTER_COLUMNS.join(', ')})` },
+    { table: 'tag_key', privileges: 'INSERT, UPDATE (workspace_id)' },
     { table: 'facet_count', privileges: 'UPDATE (workspace_id)' },
     { sequence: 'asset_id_seq' },
   ],
