@@ -52,6 +52,22 @@ describe('The people of the console', () => {
     expect((await (await console.signIn(ours.slug, 'viewer')).get('/people')).status).toBe(403);
   });
 
+  it("are absent for another workspace's administrator", async () => {
+    const { slug } = await console.aWorkspace('Theirs');
+    const stranger = await console.signIn(slug, 'admin');
+    const { personId } = await console.signIn(ours.slug, 'viewer');
+    const form = { ...(await stranger.get('/people')).fields('/people'), role: 'admin' };
+
+    const sent = [
+      await stranger.post(`/people/${personId}/role`, form),
+      await stranger.post(`/people/${personId}/remove`, form),
+    ];
+
+    expect(sent.map(({ status }) => status)).toEqual([404, 404]);
+    const { items } = await console.admin('people', 'list', '--workspace', ours.slug);
+    expect(items).toContainEqual(expect.objectContaining({ id: personId, role: 'viewer', state: 'open' }));
+  });
+
   it('are erased without a word of their role', async () => {
     const { personId } = await console.signIn(ours.slug, 'viewer');
 
