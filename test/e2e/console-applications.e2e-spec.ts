@@ -31,6 +31,14 @@ describe('The applications of the console', () => {
     client_id: /id="client-id">(ci_\w+)</.exec(text)?.[1] ?? '',
     client_secret: /id="client-secret">(cs_[\w-]+)</.exec(text)?.[1] ?? '',
   });
+  /** No log line and no page but the one that made it has the secret. */
+  const expectHidden = async ({ client_id: id, client_secret: secret }: ReturnType<typeof secretOf>): Promise<void> => {
+    for (const path of ['/applications', `/applications/${id}`]) {
+      expect((await admin.get(path)).text).not.toContain(secret);
+    }
+    const logged = JSON.stringify(console.logLines);
+    expect([secret.slice(0, 3), logged.includes('"request"'), logged.includes(secret)]).toEqual(['cs_', true, false]);
+  };
   const create = async (name = 'SIEM', browser: ConsoleBrowser = admin) =>
     secretOf(await browser.submit('/applications', '/applications', { name, scopes: 'inventory:read' }));
   const tokenOf = (credentials: { client_id: string; client_secret: string }) =>
@@ -72,10 +80,7 @@ describe('The applications of the console', () => {
     expect(await eventsOf(credentials.client_id)).toEqual([
       expect.objectContaining({ action: 'application.created', actor_type: 'PERSON', actor_name: admin.personId }),
     ]);
-    for (const path of ['/applications', `/applications/${credentials.client_id}`]) {
-      expect((await admin.get(path)).text).not.toContain(credentials.client_secret);
-    }
-    expect(JSON.stringify(console.logLines)).not.toContain(credentials.client_secret);
+    await expectHidden(credentials);
   });
 
   it('answers a form that makes a secret with 200, and a second send with the application and nothing new', async () => {
@@ -119,8 +124,35 @@ describe('The applications of the console', () => {
     const fresh = secretOf(await act(old.client_id, 'rotate-secret', { overlap: '24h' }));
 
     expect([(await tokenOf(old)).status, (await tokenOf(fresh)).status]).toEqual([200, 200]);
+    await expectHidden(fresh);
     const ended = await act(old.client_id, 'end-secret');
     expect([ended.status, (await tokenOf(old)).status, (await tokenOf(fresh)).status]).toEqual([303, 401, 200]);
+  });
+
+  it('tells the last use of each secret and key', async () => {
+    const old = await create();
+    const { client_id: id } = old;
+    const jwk = { ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid: 'k' };
+    await act(id, 'keys', { jwk: JSON.stringify(jwk) });
+    const uses = async () => {
+      const { text } = await admin.get(`/applications/${id}`);
+      const row = /<td>([\w ]+)<\/td>\s*<td data-label="Made">[^<]*<\/td>\s*<td data-label="Last use">([^<]*)</g;
+      return Object.fromEntries(Array.from(text.matchAll(row), ([, name = '', use]) => [name, use]));
+    };
+
+    const unused = await uses();
+    await tokenOf(old);
+    await act(id, 'rotate-secret', { overlap: '24h' });
+    await console.database.admin.query(
+      `UPDATE application_key SET last_used_at = '2026-01-02T03:04:05Z' WHERE client_id = $1`,
+      [id],
+    );
+
+    expect(unused).toEqual({ Secret: 'never', 'Key k': 'never' });
+    expect(await uses()).toEqual({
+      ...{ Secret: 'never', 'Key k': '2026-01-02 03:04 UTC' },
+      'Old secret': expect.stringMatching(/^20\d\d-\d\d-\d\d \d\d:\d\d UTC$/) as string,
+    });
   });
 
   it('rotates a secret once, however often the form is sent', async () => {
