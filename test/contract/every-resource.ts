@@ -35,9 +35,7 @@ export async function arrangeEveryResource(app: TestApp, workspace: string): Pro
   for (const description of ['Reviewed', 'Reviewed again']) {
     for (const { id } of [bucket, computer]) await writer.patch(`/v1/inventory/assets/${id}`, { description });
   }
-  const sealing = await Sealing.of(app);
-  await sealing.seal();
-  await sealing.close();
+  await Sealing.once(app);
   const ids = { '/v1/inventory/assets': bucket.id, '/v1/computers': computer.id };
   const bodies = {
     '/v1/inventory/assets': { ids: [bucket.id], patch: { classification: 'PUBLIC' } },

@@ -1,7 +1,11 @@
 import { arrangeEveryResource } from '../contract/every-resource';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { Sealing } from '../support/sealing';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { createTestDatabase } from '../support/test-database';
+
+const XSS = '<img src=x onerror=alert(1)>"\'';
+const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;';
 
 const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 const numbersIn = (text: string) => [...text.matchAll(/No. (\d+)</g)].map(([, sequence]) => Number(sequence));
@@ -60,6 +64,43 @@ describe('The audit in the console', () => {
     const { status, text } = await viewer.get(`/audit?action=asset.updated&until=${day}`);
 
     expect([status, numbersIn(text).length]).toEqual([200, events]);
+  });
+
+  it('shows whatever it names as text', async () => {
+    const { id, slug } = await console.aWorkspace();
+    const browser = await console.signIn(slug, 'viewer');
+    const named = ['--workspace', slug, '--name', XSS];
+    await console.admin('people', 'add', ...named, '--email', 'x@example.com', '--role', 'viewer');
+    await console.admin('applications', 'create', ...named, '--scope', 'all:read');
+    const asset = await api.arrange.anAsset(id, { name: XSS });
+    await (await api.arrange.aClient(id)).patch(`/v1/inventory/assets/${asset.id}`, { description: XSS });
+    await Sealing.once(api);
+
+    for (const [query, times] of [
+      [`assetId=${asset.id}`, 2],
+      ['action=person.added', 1],
+      ['action=application.created', 1],
+    ] as const) {
+      const { text } = await browser.get(`/audit?${query}`);
+      expect([query, text.includes('<img'), text.split(ESCAPED).length - 1]).toEqual([query, false, times]);
+    }
+  });
+
+  it('names a person who was removed, until an operator erases the name', async () => {
+    const { slug } = await console.aWorkspace();
+    const [gone, reader] = [await console.signIn(slug, 'admin'), await console.signIn(slug, 'viewer')];
+    await Sealing.once(api);
+    const authors = async () => {
+      const { text } = await reader.get('/audit?action=person.signed_in');
+      return Array.from(text.matchAll(/data-label="Who">([^<]*)</g), ([, who]) => who).sort();
+    };
+
+    await console.admin('people', 'remove', '--workspace', slug, gone.personId, '--yes-last-admin');
+    const removed = await authors();
+    await console.admin('people', 'erase', '--workspace', slug, gone.personId, '--yes');
+
+    expect(removed).toEqual(['person The admin', 'person The viewer']);
+    expect(await authors()).toEqual(['person (erased)', 'person The viewer']);
   });
 
   it('shows the seven days before the last day, without a first day', async () => {

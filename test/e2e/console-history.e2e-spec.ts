@@ -30,9 +30,7 @@ describe('The history of an asset in the console', () => {
       expect(given.status).toBe(303);
     }
 
-    const sealing = await Sealing.of(api);
-    await sealing.seal();
-    await sealing.close();
+    await Sealing.once(api);
 
     const { text } = await admin.get('/audit?action=asset.updated');
     const history = await admin.get(`/inventory/${asset.id}`);

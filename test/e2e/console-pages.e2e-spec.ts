@@ -334,12 +334,13 @@ describe('The pages of the console', () => {
   });
 
   it('show every field of an asset as text', async () => {
-    const asset = await api.arrange.anAsset(ours.id, {
-      type: 'COMPUTER',
-      name: XSS,
-      description: XSS,
-      columns: { source: XSS, external_id: XSS, serial_number: XSS, operating_system: XSS },
-    });
+    const fields = ['source', 'external_id', 'serial_number', 'operating_system', 'os_version', 'account_id', 'region'];
+    const columns = Object.fromEntries(fields.map((field) => [field, XSS + field]));
+    const tags = JSON.stringify([{ key: `${XSS}key`, value: `${XSS}value`, readOnly: true }]);
+    const posture = { agent_version: `${XSS}agent` };
+    const { id: ownerId } = await api.arrange.anEmployee(ours.id, XSS, `${XSS}email`);
+    const wishes = { type: 'COMPUTER', name: XSS, description: XSS, ownerId, posture } as const;
+    const { id } = await api.arrange.anAsset(ours.id, { ...wishes, columns: { ...columns, tags } });
     await api.arrange.change(
       ours.id,
       `INSERT INTO import_run (workspace_id, id, source, ended_at, outcome, who, options, files, counts, errors, warnings)
@@ -347,13 +348,16 @@ describe('The pages of the console', () => {
          FROM import_run WHERE workspace_id = $1 LIMIT 1`,
       [ours.id, XSS, JSON.stringify([{ name: XSS, bytes: 1 }]), JSON.stringify([{ line: 1, reason: XSS, file: XSS }])],
     );
-    const run = (await runIds(ours.id)).map((id) => `/imports/${id}`);
+    const runs = (await runIds(ours.id)).map((run) => `/imports/${run}`);
+    const assets = [`/inventory/${id}`, `/inventory/${ownerId}`, `/computers/${id}`];
 
-    for (const path of [`/inventory/${asset.id}`, `/computers/${asset.id}`, '/inventory', '/computers', '/', ...run]) {
+    let shown = '';
+    for (const path of [...assets, '/inventory', '/computers', '/', ...runs]) {
       const { text } = await viewer.get(path);
       expect([path, text.includes('<img')]).toEqual([path, false]);
+      shown += text;
     }
-    expect((await viewer.get(`/inventory/${asset.id}`)).text).toContain(ESCAPED);
+    for (const field of [...fields, 'key', 'value', 'agent', 'email']) expect(shown).toContain(ESCAPED + field);
   });
 
   describe('downloads', () => {

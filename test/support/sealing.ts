@@ -26,6 +26,13 @@ export class Sealing {
     return new Sealing(app, source, new AuditSealer(store, evidence, new Clock()));
   }
 
+  /** Seals everything that waits now. */
+  static async once(app: TestApp): Promise<void> {
+    const sealing = await Sealing.of(app);
+    await sealing.seal();
+    await sealing.close();
+  }
+
   /** Seals everything that waits, also while the API does so itself. */
   async seal(): Promise<void> {
     for (const deadline = Date.now() + 30_000; Date.now() < deadline; await delay(10)) {
