@@ -4,6 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
+import { Metrics } from '#libs/platform/observability';
 import { AuditRecorder } from '#libs/audit/operators';
 import { freePort } from '../support/free-port';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
@@ -289,6 +290,28 @@ describe('Sign-in by OpenID Connect', () => {
     const again = await browser.get(callback);
 
     expect([foreign, otherState, first, again].map(({ status }) => status)).toEqual([403, 403, 303, 403]);
+  });
+
+  it('refuses an address after 20 callbacks that fail, though each has a sign-in that was begun', async () => {
+    const limited = await startConsole(
+      { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_OIDC_CLIENT_ID: 'console', CONSOLE_OIDC_SECRET_FILE: secretFile },
+      console.database,
+    );
+    try {
+      const browser = limited.browser();
+      await browser.get('/sign-in/start');
+      const start = performance.now();
+      // All are sent before a response clears the cookie.
+      const sent = await Promise.all(Array.from({ length: 40 }, () => browser.get('/sign-in/callback?state=x&code=x')));
+      const most = 20 + Math.ceil((performance.now() - start) / 3_000);
+
+      const tried = sent.filter(({ status }) => status === 403).length;
+      expect([tried >= 20, tried <= most]).toEqual([true, true]);
+      expect(sent.filter(({ status }) => status === 429)).toHaveLength(40 - tried);
+      expect(await limited.app.get(Metrics).expose()).toContain(`_sign_ins_total{outcome="limited"} ${40 - tried}\n`);
+    } finally {
+      await limited.stop();
+    }
   });
 
   it('counts no failure of a browser that began no sign-in, as where a page of another site sends it', async () => {

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Metrics } from '#libs/platform/observability';
 import { AuditRecorder } from '#libs/audit/operators';
 import { loadConsoleSettings } from '../../apps/console/src/console-settings';
 import { type TestConsole, localKeys, startConsole } from '../support/console-setting';
@@ -345,6 +346,12 @@ describe('The console', () => {
       const guesses = await Promise.all(Array.from({ length: 15 }, () => limited.browser().post(wrong, fields)));
 
       expect(guesses.map(({ status }) => status)).toEqual(guesses.map(() => 403));
+      const metrics = await limited.app.get(Metrics).expose();
+      expect(metrics.match(/^compliance_console_sign_ins_total.*$/gm)).toEqual([
+        'compliance_console_sign_ins_total{outcome="signed_in"} 30',
+        'compliance_console_sign_ins_total{outcome="refused"} 15',
+        'compliance_console_sign_ins_total{outcome="limited"} 0',
+      ]);
     });
   });
 
