@@ -61,6 +61,14 @@ describe('npm start', () => {
     return stdout;
   };
 
+  /** Uses a one-time link as its page does. Returns where it leads. */
+  const useLink = async (link: string): Promise<string> => {
+    const csrf = /name="csrf" value="([^"]*)"/.exec(await (await fetch(link)).text())?.[1] ?? '';
+    const form = { method: 'POST', body: new URLSearchParams({ csrf }), redirect: 'manual' } as const;
+    const { status, headers } = await fetch(link, { ...form, headers: { Origin: new URL(link).origin } });
+    return `${status} ${headers.get('location')}`;
+  };
+
   // One directory for the whole file: its tests tell the story of one machine from the first start on.
   beforeAll(async () => {
     directory = makeDirectory();
@@ -113,6 +121,13 @@ describe('npm start', () => {
     const between = await paste([token, explore, list]);
     expect(between).toContain('"scope":"all:read all:write"');
     expect(between).toContain('"results"');
+
+    const address = `http://127.0.0.1:${environment['CONSOLE_PORT']}/sign-in/link/`;
+    const printed = /^ *Console (.*)$/m.exec(running.stdout)?.[1] ?? '';
+    expect([printed.startsWith(address), await useLink(printed)]).toEqual([true, '303 /']);
+    const another = new RunningCommand('apps/admin/run.mjs', ['console', 'link'], environment);
+    const { exitCode, stdout } = await another.finished;
+    expect([exitCode, stdout.startsWith(address), await useLink(stdout.trim())]).toEqual([0, true, '303 /']);
 
     const since = Date.now();
     const finished = await stopped(running);
