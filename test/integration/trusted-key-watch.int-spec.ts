@@ -1,4 +1,5 @@
 import { Metrics } from '#libs/platform/observability';
+import { KeySetUnavailable } from '../../libs/auth/src/domain/trusted-issuer';
 import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
 import { asApi } from '../support/as-api';
 import { type TestApp, startApp } from '../support/start-app';
@@ -59,5 +60,30 @@ describe('The ages of key sets of trusted issuers', () => {
 
       await round;
     });
+  });
+
+  it('are looked at within minutes, however many slow issuers are due', async () => {
+    const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    await app.database.admin.query(
+      `INSERT INTO application_trust (workspace_id, client_id, issuer, subject)
+       SELECT workspace_id, client_id, 'https://slow.example/' || n, 's'
+         FROM application, generate_series(1, 600) AS n WHERE client_id = $1`,
+      [clientId],
+    );
+    const now = performance.now.bind(performance);
+    let waitedMs = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + waitedMs);
+    const slow = {
+      fetch: () => {
+        // Eight are asked at once, and each is as slow as it may be.
+        waitedMs += 10_000 / 8;
+        return Promise.reject(new KeySetUnavailable('The issuer took too long.'));
+      },
+    };
+
+    await asApi(app, (database) => new TrustedKeyWatch(database, slow, new Metrics()).round());
+
+    jest.restoreAllMocks();
+    expect(waitedMs / 60_000).toBeLessThan(6);
   });
 });
