@@ -97,23 +97,18 @@ async function refresh(
   id: string | undefined,
   { jwks, endToken = false, ...options }: RefreshOptions,
 ): Promise<void> {
-  if (jwks !== undefined && id === undefined) throw new WrongUsage('With --jwks, name the trust by its id.');
   const { thumbprintsOf } = await import('#libs/auth/operators');
   await listed(clientId, options, async (trusts, operator) => {
     const all = await trusts.list(clientId);
     if (all === null) return null;
     const chosen = all.filter((trust) => (id === undefined ? !trust.given : trust.id === id));
     if (chosen.length === 0) throw id === undefined ? nothingToFetch() : unknownTrust(clientId, id);
-    const sets = new Map<string, ClientKey[]>();
-    for (const trust of chosen) {
-      if (trust.given && jwks === undefined)
-        throw new CommandFailed(`The trust ${trust.id} has a given set: give --jwks.`);
-      if (!trust.given && jwks !== undefined) throw new WrongUsage(`The trust ${trust.id} was added without --jwks.`);
-      sets.set(trust.id, await keysOf(operator, jwks, trust.source));
+    if (chosen.some(({ given }) => given !== (jwks !== undefined))) {
+      throw new CommandFailed('Give --jwks, and the ID, for a trust that was added with --jwks, and for no other.');
     }
-    const refreshed = await trusts.refresh(clientId, sets, thumbprintsOf, endToken);
-    if (refreshed === undefined) throw new CommandFailed('A trust was removed meanwhile.');
-    return refreshed;
+    const sets = new Map<string, ClientKey[]>();
+    for (const trust of chosen) sets.set(trust.id, await keysOf(operator, jwks, trust.source));
+    return trusts.refresh(clientId, sets, thumbprintsOf, endToken);
   });
 }
 
