@@ -3,7 +3,7 @@ import { type Charge, type Freshness, type RateClass, RateLimited, coveredByBoth
 import { type AccessTokenClaims, AccessTokenSigner } from '../domain/access-token-signer.port';
 import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain/authentication-errors';
 import { type Proof, clientNamedBy, unverifiedClaims, unverifiedHeader } from '../domain/client-assertion';
-import { ClientAssertions } from '../domain/client-assertions.port';
+import { ClientAssertions, type Refusal } from '../domain/client-assertions.port';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/application';
 import { GrantCache } from '../domain/grant-cache.port';
@@ -22,12 +22,6 @@ export interface AccessToken {
 interface AuthenticatedClient {
   readonly grant: Grant;
   readonly proven: Proven;
-}
-
-/** A client that did not prove itself. */
-interface Refused {
-  /** For the log. Null for a secret, which is wrong in one way only. */
-  readonly fault: string | null;
 }
 
 /** The application behind a token, with the scopes that apply now. */
@@ -128,7 +122,7 @@ export class AccessTokensService {
     await this.cached.readNewest(clientId);
   }
 
-  private async authenticateBySecret(clientId: string, secret: string): Promise<AuthenticatedClient | Refused> {
+  private async authenticateBySecret(clientId: string, secret: string): Promise<AuthenticatedClient | Refusal> {
     const secretDigest = this.secrets.digest(secret);
     const found = await this.stored.findWithSecrets(findable(clientId));
     const isRight = this.secrets.isOneOf(secretDigest, found?.secretDigests ?? []);
@@ -137,7 +131,7 @@ export class AccessTokensService {
   }
 
   /** A used assertion is refused like a wrong one, so whoever captured it cannot exhaust the client's own bucket. */
-  private async authenticateByAssertion(clientId: string, assertion: string): Promise<AuthenticatedClient | Refused> {
+  private async authenticateByAssertion(clientId: string, assertion: string): Promise<AuthenticatedClient | Refusal> {
     const claims = unverifiedClaims(assertion);
     if (claims?.['iss'] !== clientId) return this.authenticateByWorkload(clientId, assertion, claims?.['iss']);
     const { jti } = claims;
@@ -159,7 +153,7 @@ export class AccessTokensService {
     clientId: string,
     token: string,
     iss: unknown,
-  ): Promise<AuthenticatedClient | Refused> {
+  ): Promise<AuthenticatedClient | Refusal> {
     const issuer = findable(iss);
     const { kid, alg } = unverifiedHeader(token) ?? {};
     const named = kid === undefined ? null : findable(kid);

@@ -21,22 +21,18 @@ export interface StoredClientKey extends ClientKey {
   readonly id: string;
 }
 
-type Members = Readonly<Record<string, unknown>>;
+/** Header or claims of a JWT. */
+export type Members = Readonly<Record<string, unknown>>;
 
 /** Returns the claims of a JWT before any check. Null where they cannot be read. */
 export const unverifiedClaims = (assertion: string): Members | null => membersOf(assertion.split('.')[1]);
 
-/** Returns the header of a JWT before any check. Null where it cannot be read. */
-export const unverifiedHeader = (assertion: string): Members | null => membersOf(assertion.split('.')[0]);
-
 /**
- * Returns header and claims of a JWT before any check. Null where one of them cannot be read. Libraries parse both without
- * a limit of levels, before they look at the signature.
+ * Returns the header of a JWT before any check. Null where header or claims cannot be read: libraries parse both without a
+ * limit of levels, before they look at the signature.
  */
-export function unverifiedParts(token: string): { readonly header: Members; readonly claims: Members } | null {
-  const [header, claims] = [unverifiedHeader(token), unverifiedClaims(token)];
-  return header && claims && { header, claims };
-}
+export const unverifiedHeader = (assertion: string): Members | null =>
+  unverifiedClaims(assertion) && membersOf(assertion.split('.')[0]);
 
 /** Returns the client that an unverified assertion names: its issuer and its subject (RFC 7523, 3). */
 export function clientNamedBy(assertion: string): string | null {

@@ -16,9 +16,10 @@ export interface ExpectedWorkload {
   readonly trusts: readonly Trust[];
 }
 
+/** A client that did not prove itself. */
 export interface Refusal {
-  /** For the log. It holds no text of the client. */
-  readonly fault: string;
+  /** For the log. It holds no text of the client. Null for a secret, which is wrong in one way only. */
+  readonly fault: string | null;
 }
 
 export type CheckedAssertion = { readonly key: StoredClientKey; readonly expiresAt: Date } | Refusal;

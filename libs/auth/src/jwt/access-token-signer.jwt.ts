@@ -6,7 +6,7 @@ import { Settings } from '#libs/platform/config';
 import { PemKeys, TOKEN_KEYS } from '#libs/platform/keys';
 import { type AccessTokenClaims, AccessTokenSigner } from '../domain/access-token-signer.port';
 import { TokenExpired, TokenInvalid } from '../domain/authentication-errors';
-import { unverifiedParts } from '../domain/client-assertion';
+import { unverifiedHeader } from '../domain/client-assertion';
 
 /** The `typ` of an access token (RFC 9068, 2.1). It excludes other kinds of JWT. */
 const TOKEN_TYPE = 'at+jwt';
@@ -108,7 +108,7 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
 
   private async check(token: string): Promise<Verified> {
     try {
-      const { kid, typ, crit } = unverifiedParts(token)?.header ?? {};
+      const { kid, typ, crit } = unverifiedHeader(token) ?? {};
       const publicKey = typeof kid === 'string' ? this.keys.publicKey(kid) : null;
       if (typ !== TOKEN_TYPE || typeof kid !== 'string' || !publicKey) throw new TokenInvalid();
       // No extension is supported (RFC 7515, 4.1.11).

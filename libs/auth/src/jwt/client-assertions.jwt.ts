@@ -6,9 +6,9 @@ import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import {
   CLIENT_ALGORITHMS,
   type ClientKey,
+  type Members,
   unverifiedClaims,
   unverifiedHeader,
-  unverifiedParts,
 } from '../domain/client-assertion';
 import {
   type CheckedAssertion,
@@ -30,9 +30,6 @@ const CLIENT_AUTHENTICATION = 'client-authentication+jwt';
 
 const NO_KEY_FITS = 'no key fits';
 const UNREADABLE = 'unreadable';
-
-type Header = NonNullable<ReturnType<typeof unverifiedHeader>>;
-type Claims = NonNullable<ReturnType<typeof unverifiedClaims>>;
 
 /** Rules for a token, whoever signs it. */
 interface Rules {
@@ -114,7 +111,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
   ): Promise<{ readonly key: Key; readonly typ: unknown; readonly claims: JWTPayload } | Refusal> {
     // Begun with the first assertion, so that no later one without a key that fits waits for a key of RSA.
     CLIENT_ALGORITHMS.filter((one) => !this.decoys.has(one)).forEach((one) => this.keepDecoy(one));
-    const header = unverifiedParts(token)?.header;
+    const header = unverifiedHeader(token);
     if (!header) return { fault: UNREADABLE };
     const algorithm = header['alg'] as string;
     const fault = headerFault(header, rules.types);
@@ -125,15 +122,15 @@ export class ClientAssertionsJwt extends ClientAssertions {
       if (decoy) await this.tryKey(token, decoy, algorithm, rules);
       return { fault: fault ?? NO_KEY_FITS };
     }
-    let refused = 'too many keys fit';
+    let refused: Refusal = { fault: 'too many keys fit' };
     for (const key of fitting.slice(0, KEYS_TO_TRY)) {
       const tried = await this.tryKey(token, key.jwk, algorithm, rules);
       // It is refused after as many verifications as three keys take, so time does not tell three from more.
       if (fitting.length > KEYS_TO_TRY) continue;
       if ('claims' in tried) return { key, typ: header['typ'], claims: tried.claims };
-      refused = tried.fault;
+      refused = tried;
     }
-    return { fault: refused };
+    return refused;
   }
 
   /** Verifies the signature by one algorithm of the key (RFC 8725, 3.1), and what every token claims. */
@@ -177,7 +174,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
   }
 }
 
-function headerFault({ alg, crit, typ }: Header, types: readonly string[]): string | null {
+function headerFault({ alg, crit, typ }: Members, types: readonly string[]): string | null {
   // RFC 8725, 3.1 and 3.2: neither `none` nor a shared secret.
   if (!CLIENT_ALGORITHMS.includes(alg as string)) return 'algorithm';
   // RFC 7515, 4.1.11: no extension is supported.
@@ -191,11 +188,11 @@ function headerFault({ alg, crit, typ }: Header, types: readonly string[]): stri
 const mediaType = (typ: unknown): string =>
   typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : '';
 
-const fits = ({ kid, algorithms }: ClientKey, header: Header): boolean =>
+const fits = ({ kid, algorithms }: ClientKey, header: Members): boolean =>
   algorithms.includes(header['alg'] as string) && (header['kid'] === undefined || header['kid'] === kid);
 
 /** The audience, alone or in an array of one. Null for any other. */
-function audienceOf({ aud }: Claims): string | null {
+function audienceOf({ aud }: Members): string | null {
   const [only, ...others] = Array.isArray(aud) ? (aud as unknown[]) : [aud];
   return typeof only === 'string' && others.length === 0 ? only : null;
 }
