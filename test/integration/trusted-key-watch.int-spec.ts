@@ -4,14 +4,14 @@ import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
 import { asApi } from '../support/as-api';
 import { type TestApp, startApp } from '../support/start-app';
 
-describe('The ages of key sets of trusted issuers', () => {
+describe('Key sets of trusted issuers', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();
   });
   afterAll(() => app.stop());
 
-  it('are told of the sets that are nearest to their alert, so fetched ones never hide a given one', async () => {
+  it('show the ages of those nearest to their alert, so fetched ones never hide a given one', async () => {
     const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
     const insert = `INSERT INTO application_trust
         (workspace_id, client_id, issuer, subject, state, given, keys_at, attempted_at)
@@ -62,7 +62,31 @@ describe('The ages of key sets of trusted issuers', () => {
     });
   });
 
-  it('are looked at within minutes, however many slow issuers are due', async () => {
+  it('are stored for few trusts in one statement, however many trust one issuer', async () => {
+    const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    await app.database.admin.query(
+      `INSERT INTO application_trust (workspace_id, client_id, issuer, subject)
+       SELECT workspace_id, client_id, 'https://popular.example', n::text
+         FROM application, generate_series(1, 450) AS n WHERE client_id = $1`,
+      [clientId],
+    );
+    const key = { kid: 'k', algorithms: ['ES256'], jwk: { kty: 'EC' } };
+
+    const statements = await asApi(app, async (database) => {
+      const runs = jest.spyOn(database, 'run');
+      await new TrustedKeyWatch(database, { fetch: () => Promise.resolve([key]) }, new Metrics()).round();
+      return runs.mock.calls.flatMap(([, bound]) => bound);
+    });
+
+    const stored = statements.filter(({ text }) => text.includes('settle_trusted_issuer'));
+    const counts = stored.map(({ values }) => String(values[0]).split(',').length);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(100);
+    const states = `SELECT state, keys, count(*)::text FROM application_trust WHERE client_id = $1 GROUP BY 1, 2`;
+    const { rows } = await app.database.admin.query(states, [clientId]);
+    expect(rows).toEqual([{ state: 'READY', keys: [key], count: '450' }]);
+  });
+
+  it('are fetched for minutes at most in one round, however many slow issuers are due', async () => {
     const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
     await app.database.admin.query(
       `INSERT INTO application_trust (workspace_id, client_id, issuer, subject)
