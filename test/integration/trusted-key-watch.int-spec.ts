@@ -4,6 +4,16 @@ import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
 import { asApi } from '../support/as-api';
 import { type TestApp, startApp } from '../support/start-app';
 
+/** The lines of the metric after a round. */
+const agesOf = (app: TestApp): Promise<string[]> =>
+  asApi(app, async (database) => {
+    const metrics = new Metrics();
+    const noIssuer = { fetch: () => Promise.reject(new Error('None is due.')) };
+    await new TrustedKeyWatch(database, noIssuer, metrics).round();
+    const exposed = await metrics.expose();
+    return exposed.split('\n').filter((line) => line.startsWith('compliance_trusted_keys_age_seconds{'));
+  });
+
 describe('Key sets of trusted issuers', () => {
   let app: TestApp;
   beforeAll(async () => {
@@ -25,19 +35,28 @@ describe('Key sets of trusted issuers', () => {
     ])
       await app.database.admin.query(insert, [clientId, isGiven, age, count]);
 
-    const exposed = await asApi(app, async (database) => {
-      const metrics = new Metrics();
-      const noIssuer = { fetch: () => Promise.reject(new Error('None is due.')) };
-      await new TrustedKeyWatch(database, noIssuer, metrics).round();
-      return metrics.expose();
-    });
+    const lines = await agesOf(app);
 
-    const lines = exposed.split('\n').filter((line) => line.startsWith('compliance_trusted_keys_age_seconds{'));
     const days = (kind: string) =>
       lines.filter((line) => line.includes(`kind="${kind}"`)).map((line) => Number(line.split(' ').at(-1)) / 86_400);
     expect(lines).toHaveLength(500);
     expect(days('given').map(Math.floor)).toEqual([90]);
     expect(Math.max(...days('fetched'))).toBeGreaterThan(1);
+  });
+
+  it('show the age of an old one, however many another workspace has', async () => {
+    const insert = `INSERT INTO application_trust (workspace_id, client_id, issuer, subject, state, keys_at, attempted_at)
+      SELECT workspace_id, client_id, 'https://i.example', n::text, 'READY', now() - $2::interval, now()
+        FROM application, generate_series(1, $3::integer) AS n WHERE client_id = $1`;
+    const { clientId: many } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    await app.database.admin.query(insert, [many, '26 hours', 600]);
+    const { clientId: one } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    await app.database.admin.query(insert, [one, '25 hours', 1]);
+
+    const lines = await agesOf(app);
+
+    expect(lines.filter((line) => line.includes(one))).toHaveLength(1);
+    expect(lines).toHaveLength(500);
   });
 
   it('do not keep the process from ending, however slow an issuer is', async () => {

@@ -102,10 +102,11 @@ export class TrustedIssuers1780000000101 implements MigrationInterface {
         RETURNS TABLE (workspace text, client_id text, id uuid, given boolean, keys_at timestamptz)
         LANGUAGE sql STABLE ${AS_OWNER} AS $$
         SELECT workspace.slug, trust.client_id, trust.id, trust.given, trust.keys_at
-          FROM application_trust AS trust JOIN workspace ON workspace.id = trust.workspace_id
-         WHERE trust.state = 'READY'
+          FROM (SELECT *, keys_at + CASE WHEN given THEN interval '90 days' ELSE interval '1 day' END AS old_at
+                  FROM application_trust WHERE state = 'READY') AS trust JOIN workspace ON workspace.id = trust.workspace_id
          -- Sets nearest to their alert (docker/prometheus/alerts.yml) come first, so fetched ones never hide a given one.
-         ORDER BY trust.keys_at + CASE WHEN trust.given THEN interval '90 days' ELSE interval '1 day' END LIMIT most
+         -- Twenty of each workspace come before all others, so many old sets of one hide none of another.
+         ORDER BY row_number() OVER (PARTITION BY trust.workspace_id ORDER BY old_at) > 20, old_at LIMIT most
       $$;
       REVOKE ALL ON FUNCTION ages_of_trusted_keys FROM PUBLIC;
       COMMENT ON FUNCTION ages_of_trusted_keys IS 'When key sets of trusted issuers of any workspace were had, those nearest to their alert first.';
