@@ -271,12 +271,13 @@ describe('An upload to the console', () => {
     expect(files()).toEqual(before);
   });
 
-  it('says why a file cannot be read, without its place', async () => {
-    const { page } = await tried(Buffer.from([0x1f, 0x8b, 1, 2, 3, 4]), { name: `${XSS}.gz` });
+  it('says why a file cannot be read, without its place, and keeps what was typed', async () => {
+    const { page } = await tried(Buffer.from([0x1f, 0x8b, 1, 2, 3, 4]), { name: `${XSS}.gz`, source: 'leavers' });
 
     expect(page.text).toContain(`${ESCAPED}.gz cannot be unzipped`);
     expect(page.text).not.toContain(directory);
     expect(files().filter((file) => file.endsWith('.gz'))).toEqual([]);
+    expect((await admin.get('/imports/new')).text).toContain('value="leavers"');
   });
 
   /** Begins to send a file, and never ends it. */

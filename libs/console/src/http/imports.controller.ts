@@ -46,26 +46,28 @@ export class ImportsController {
     sendPage(response, 'imports', { title: 'Imports', runs, hasMore, upload: this.uploads.of(workspaceId) });
   }
 
-  /** `refused` comes from {@link upload} alone. */
+  /** What was typed stays after a file was refused. `refused` comes from {@link upload} alone. */
   @Get('new')
-  open(@Res() response: Response, refused?: Refused): void {
-    const content = { title: 'Import a file', maps: this.maps, formats: FORMATS };
-    sendPage(response, 'uploadForm', { ...content, ...refused });
+  open(@Sent() { me }: SentTo, @Res() response: Response, refused?: Refused): void {
+    const last = this.uploads.of(me.workspaceId);
+    const typed = last?.state === 'refused' ? last.typed : {};
+    sendPage(response, 'uploadForm', { title: 'Import a file', maps: this.maps, formats: FORMATS, typed, ...refused });
   }
 
   @Post()
   @UseInterceptors(FileInterceptor('file'))
   async upload(
-    @Sent() { me, body }: SentTo,
+    @Sent() sent: SentTo,
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
+    const { me, body } = sent;
     const missing: Refused['errors'] = file ? {} : { file: 'Choose a file.' };
     const begin = async (): Promise<void> => {
       try {
         const options = await this.read(body);
         if (!file) return refuseFields(missing);
-        const { id } = this.uploads.begin(me, file, options);
+        const { id } = this.uploads.begin(me, file, options, body);
         response.redirect(303, `/imports/uploads/${id}`);
       } catch (error) {
         if (file) this.files.remove(file.path);
@@ -73,7 +75,7 @@ export class ImportsController {
       }
     };
     await orShowAgain(body, begin, (refused) =>
-      this.open(response, { ...refused, errors: { ...missing, ...refused.errors } }),
+      this.open(sent, response, { ...refused, errors: { ...missing, ...refused.errors } }),
     );
   }
 

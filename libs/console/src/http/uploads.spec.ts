@@ -49,7 +49,7 @@ describe('Uploads', () => {
         (error, stored) => (error ? reject(error) : resolve(stored as StoredFile)),
       ),
     );
-  const begin = async (digit = 1) => uploads.begin(personOf(digit), await aFile(digit), OPTIONS);
+  const begin = async (digit = 1) => uploads.begin(personOf(digit), await aFile(digit), OPTIONS, {});
   const settle = async () => {
     for (let steps = 0; steps < 5; steps += 1) await step();
   };
@@ -98,7 +98,7 @@ describe('Uploads', () => {
   });
 
   it("shows the file's name, and never its path", async () => {
-    const upload = uploads.begin(personOf(1), await aFile(1, "a$&b$'.csv"), OPTIONS);
+    const upload = uploads.begin(personOf(1), await aFile(1, "a$&b$'.csv"), OPTIONS, {});
 
     imports[0]?.fail(new InputUnreadable(`${upload.path} is not a CSV file.`));
     await settle();

@@ -15,6 +15,7 @@ import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
 import { FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { AnotherResponse, sendPage } from './page';
+import type { Typed } from './read-fields';
 
 const MOST_BYTES_UNPACKED = 1_000_000_000;
 const MOST_RECORDS = 1_000_000;
@@ -35,6 +36,7 @@ export interface Upload {
   readonly name: string;
   readonly path: string;
   readonly options: UploadOptions;
+  readonly typed: Typed;
   readonly uploadedAt: number;
   /** When the dry run ended, or the import. */
   endedAt: number;
@@ -79,7 +81,7 @@ export class Uploads implements OnModuleDestroy {
   }
 
   /** Begins with a dry run. An upload of the workspace that waits is removed. @throws 409 while one is under way */
-  begin(me: SignedIn, { path }: StoredFile, options: UploadOptions): Upload {
+  begin(me: SignedIn, { path }: StoredFile, options: UploadOptions, typed: Typed): Upload {
     const { workspaceId } = me;
     const before = this.of(workspaceId);
     if (before && isUnderWay(before)) {
@@ -88,7 +90,7 @@ export class Uploads implements OnModuleDestroy {
     if (before) this.remove(before);
     const now = this.clock.now();
     const started: Upload = {
-      ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, uploadedAt: now, endedAt: now },
+      ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, typed, uploadedAt: now, endedAt: now },
       ...{ state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
     };
     this.uploads.set(workspaceId, started);

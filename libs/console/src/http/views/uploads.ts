@@ -11,7 +11,7 @@ const COUNTS = `<dl class="counts">
 <% if (report.hiddenWhy) { %><p class="notice bad">Nothing is hidden. <%= report.hiddenWhy %></p><% } %>`;
 
 const FAULTS = `<% if (it.upload.failedKept > 0) { %><p><a href="/imports/uploads/<%= it.upload.id %>/failed-records">Download failed records</a>
-<span class="soft"><% if (it.upload.failedKept < report.failed) { %>The first <%= it.upload.failedKept.toLocaleString('en') %>. <% } %>Mend or delete them, then import that file with the same options.</span></p><% } %>
+<span class="soft"><% if (it.upload.failedKept < report.failed) { %>The first <%= it.upload.failedKept.toLocaleString('en') %>. <% } %>Mend or delete them, then import that file with the same source and map. Keep what it does not name.</span></p><% } %>
 ${LINES('First errors', 'report.errors.slice(0, 20)')}
 ${LINES('First warnings', 'report.warnings.slice(0, 20)')}`;
 
