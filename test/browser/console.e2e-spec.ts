@@ -1,8 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { POSTURES } from '../../libs/computers/src/domain/posture';
 import { FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { arrangeEveryResource } from '../contract/every-resource';
 import { type TestConsole, startConsole } from '../support/console-setting';
+import { freePort } from '../support/free-port';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { createTestDatabase } from '../support/test-database';
 import { faultsOfAccess, keepScreenshot, startBrowser, widthOverflow } from './explorer';
@@ -15,7 +21,7 @@ describe('The console in a browser', () => {
   let api: TestApp;
   let browser: Browser;
   let slug: string;
-  let asset: string;
+  let ids: Readonly<Record<string, string>>;
   let workspaceId: string;
   beforeAll(async () => {
     browser = await startBrowser();
@@ -24,7 +30,7 @@ describe('The console in a browser', () => {
     api = await startAppOn(database);
     const workspace = await console.aWorkspace('Acme');
     ({ slug, id: workspaceId } = workspace);
-    asset = (await arrangeEveryResource(api, workspace.id)).ids['/v1/inventory/assets'] ?? '';
+    ({ ids } = await arrangeEveryResource(api, workspace.id));
     // A past with owners who come one by one, and computers that get better.
     await console.database.admin.query(
       `INSERT INTO day_count
@@ -70,25 +76,29 @@ describe('The console in a browser', () => {
     const page = await signIn(context);
     const complaints: string[] = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    const { rows } = await console.database.admin.query<{ id: string }>('SELECT id FROM import_run LIMIT 1');
     const paths = [
-      '/',
-      '/inventory',
-      `/inventory/${asset}`,
-      '/computers',
-      '/imports',
-      '/imports/new',
-      '/applications',
-      '/people',
-      '/audit',
+      ...['/', '/sign-in', '/inventory', `/inventory/${ids['/v1/inventory/assets']}`, '/computers'],
+      ...[`/computers/${ids['/v1/computers']}`, '/imports', '/imports/new', `/imports/${rows[0]?.id}`],
+      ...['/people', '/audit', '/applications'],
     ];
-
-    for (const path of paths) {
-      await page.goto(`${console.origin}${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+    const look = async (path: string, heading = /./) => {
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
       await keepScreenshot(`console${path.replaceAll('/', '-').slice(0, 15)}-${width}-${colorScheme}`, page);
       expect([path, await faultsOfAccess(page, ['critical', 'serious'])]).toEqual([path, []]);
       expect([path, await widthOverflow(page)]).toEqual([path, 0]);
+    };
+
+    for (const path of paths) {
+      await page.goto(`${console.origin}${path}`);
+      await look(path);
     }
+    await page.getByLabel('Name').fill('Looked at');
+    await page.getByLabel('Read audit events.').check();
+    await page.getByRole('button', { name: 'Create application' }).click();
+    await look('/created', /^Application created$/);
+    await page.getByRole('link', { name: 'To the application' }).click();
+    await look('/application', /^Looked at$/);
     await page.goto(console.origin);
     await page.getByText('Assets with an owner by day, as a table').click();
     await page.getByRole('region', { name: 'Assets with an owner by day' }).getByRole('row').nth(90).waitFor();
@@ -115,6 +125,50 @@ describe('The console in a browser', () => {
         expect([width, path, await widthOverflow(page)]).toEqual([width, path, 0]);
       }
       await context.close();
+    }
+  });
+
+  it('signs a person in by OpenID Connect, whose issuer is another site', async () => {
+    const [port, consolePort] = [String(await freePort()), String(await freePort())];
+    const callback = `http://127.0.0.1:${consolePort}/sign-in/callback`;
+    const program = join(__dirname, '../support/oidc-provider.mjs');
+    const provider = spawn(process.execPath, [program, port, callback, 'localhost'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    await once(provider.stdout, 'data');
+    const secretFile = join(mkdtempSync(join(tmpdir(), 'oidc-')), 'secret');
+    writeFileSync(secretFile, 'console-secret');
+    const withIssuer = await startConsole(
+      {
+        ...{ CONSOLE_PORT: consolePort, CONSOLE_OIDC_ISSUER: `http://localhost:${port}` },
+        ...{ CONSOLE_OIDC_CLIENT_ID: 'console', CONSOLE_OIDC_SECRET_FILE: secretFile },
+      },
+      console.database,
+    );
+    const context = await browser.newContext();
+    try {
+      const person = ['--email', 'grace@example.com', '--name', 'Grace', '--role', 'viewer'];
+      await console.admin('people', 'add', '--workspace', slug, ...person);
+      provider.stdin.write('grace|grace@example.com|true\n');
+      await once(provider.stdout, 'data');
+      // Its pages ask for a font.
+      await context.route(/googleapis/, (route) => route.abort());
+      const page = await context.newPage();
+
+      await page.goto(`${withIssuer.origin}/sign-in`);
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByPlaceholder('Enter any login').fill('grace');
+      await page.getByPlaceholder('and password').fill('x');
+      await page.getByRole('button', { name: 'Sign-in' }).click();
+      await page.getByRole('button', { name: 'Continue' }).click();
+
+      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+      const cookies = (await context.cookies(withIssuer.origin)).filter(({ name }) => name.startsWith('console_'));
+      expect(cookies).toEqual([expect.objectContaining({ name: 'console_session', sameSite: 'Lax', httpOnly: true })]);
+    } finally {
+      await context.close();
+      await withIssuer.stop();
+      provider.kill();
     }
   });
 

@@ -1,12 +1,12 @@
-// An issuer of OpenID Connect for tests: `node oidc-provider.mjs PORT REDIRECT_URI`. A line `sub|email|true` on its input
-// gives an account its address, verified or not. Whoever types `sub` at its sign-in is this account. `!cut` lets its token
-// endpoint close connections, `!fault` respond with 502, `!iss` and `!nonce` give id tokens with another
-// issuer or nonce, and `!serve` serve again.
+// An issuer of OpenID Connect for tests: `node oidc-provider.mjs PORT REDIRECT_URI [HOST]`. A line `sub|email|true` on its
+// input gives an account its address, verified or not. Whoever types `sub` at its sign-in is this account. `!cut` lets its
+// token endpoint close connections, `!fault` respond with 502, `!iss` and `!nonce` give id tokens with another issuer or
+// nonce, and `!serve` serve again.
 import { createInterface } from 'node:readline';
 import { Provider } from 'oidc-provider';
 
-const [port, redirectUri] = process.argv.slice(2);
-const issuer = `http://127.0.0.1:${port}`;
+const [port, redirectUri, host = '127.0.0.1'] = process.argv.slice(2);
+const issuer = `http://${host}:${port}`;
 const addresses = new Map();
 const provider = new Provider(issuer, {
   clients: [{ client_id: 'console', client_secret: 'console-secret', redirect_uris: [redirectUri] }],
