@@ -24,6 +24,7 @@ describe('While the console is under attack, and after it is gone', () => {
   let console: ApiProcess;
   let origin: string;
   let token: string;
+  let cookie: string;
   beforeAll(async () => {
     database = await createTestDatabase();
     api = await ApiUnderWatch.start(database);
@@ -40,6 +41,16 @@ describe('While the console is under attack, and after it is gone', () => {
     const workspace = await api.arrange.aWorkspace();
     for (let made = 0; made < 25; made += 1) await api.arrange.anAsset(workspace);
     token = await api.arrange.aToken(workspace);
+    const secret = 'x'.repeat(43);
+    cookie = `console_session=${workspace}.${secret}`;
+    await api.arrange.change(
+      workspace,
+      `WITH viewer AS (INSERT INTO person (workspace_id, email, name, role) VALUES ($1, 'v@example.com', 'V', 'viewer')
+                       RETURNING id)
+       INSERT INTO console_session (workspace_id, digest, person_id)
+       SELECT $1, sha256(convert_to($2, 'UTF8')), id FROM viewer`,
+      [workspace, secret],
+    );
     await times();
   }, 2 * MINUTE);
   afterAll(async () => {
@@ -68,9 +79,10 @@ describe('While the console is under attack, and after it is gone', () => {
     'the API answers as before',
     async () => {
       const before = await times();
+      expect((await fetch(origin, { headers: { Cookie: cookie }, redirect: 'manual' })).status).toBe(200);
 
       const hammer: ChildProcess = spawn(process.execPath, [
-        ...[join(__dirname, 'console-hammer.mjs'), origin, String(CONNECTIONS)],
+        ...[join(__dirname, 'console-hammer.mjs'), origin, String(CONNECTIONS), cookie],
       ]);
       await once(hammer.stdout as NodeJS.ReadableStream, 'data');
       const during = await times();

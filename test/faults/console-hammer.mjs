@@ -1,8 +1,8 @@
-// Attacks a console until it is killed: `node console-hammer.mjs ORIGIN CONNECTIONS`. Some requests come with a session that
-// nobody has, some guess links, some go to addresses that are not there.
+// Attacks a console until it is killed: `node console-hammer.mjs ORIGIN CONNECTIONS COOKIE`. Some requests come with a
+// session that nobody has, some with that of the cookie, some guess links, some go to addresses that are not there.
 import { Agent, request } from 'node:http';
 
-const [origin, connections] = process.argv.slice(2);
+const [origin, connections, ofViewer] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: Number(connections) });
 const cookie = `console_session=00000000-0000-4000-8000-000000000000.${'x'.repeat(43)}`;
 const form = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: origin };
@@ -12,6 +12,9 @@ const KINDS = [
   { method: 'POST', path: '/applications', headers: { Cookie: cookie, ...form } },
   { method: 'POST', path: `/sign-in/link/00000000-0000-4000-8000-000000000000.${'x'.repeat(43)}`, headers: form },
   { method: 'GET', path: '/nowhere', headers: {} },
+  { method: 'GET', path: '/', headers: { Cookie: ofViewer } },
+  { method: 'GET', path: '/audit', headers: { Cookie: ofViewer } },
+  { method: 'POST', path: '/people', headers: { Cookie: ofViewer, ...form } },
 ];
 
 let answered = 0;
