@@ -122,7 +122,7 @@ export class HistoryWriters {
               ARRAY(SELECT asset_id::text FROM audit_event AS event
                      WHERE event.workspace_id = $1 AND event.request_id = change_set.request_id) ||
               ARRAY(SELECT public_id::text FROM asset WHERE workspace_id = $1 AND origin = 3 AND (change_id = change_set.id
-                       OR id IN (SELECT asset_id FROM asset_version WHERE workspace_id = $1 AND from_change = change_set.id)))
+                       OR id IN (SELECT id FROM asset_version WHERE workspace_id = $1 AND change_id = change_set.id)))
                 AS ids
          FROM change_set WHERE workspace_id = $1 ORDER BY sequence`,
       [this.here],

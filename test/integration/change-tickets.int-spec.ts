@@ -157,9 +157,9 @@ describe('Change tickets', () => {
       const { rows } = await setting.database.admin.query<Version>(
         `SELECT external_id, to_jsonb(former) AS document, made.origin AS from_origin, ended.id IS NOT NULL AS is_ended
            FROM asset_version AS former
-           LEFT JOIN change_set AS made ON made.workspace_id = $1 AND made.id = from_change
+           LEFT JOIN change_set AS made ON made.workspace_id = $1 AND made.id = former.change_id
            LEFT JOIN change_set AS ended ON ended.workspace_id = $1 AND ended.id = to_change
-          WHERE former.workspace_id = $1 ORDER BY former.id`,
+          WHERE former.workspace_id = $1 ORDER BY former.version_id`,
         [setting.here],
       );
       return rows;

@@ -2,28 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { DatabaseProbe, migrate } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
-import {
-  FORMER_COLUMNS,
-  keepFormerStates,
-  showFormerStates,
-} from '../../libs/inventory/src/assets/typeorm/former-states';
+import { keepFormerStates } from '../../libs/inventory/src/assets/typeorm/former-states';
 import { ReadinessWatch } from '../../libs/platform/src/process/readiness';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
 /** Adds a column of assets as docs/extending/writable-field.md does. */
 class LaterColumn1780000000990 implements MigrationInterface {
-  private readonly columns = Object.keys(FORMER_COLUMNS);
-
   async up(runner: QueryRunner): Promise<void> {
-    const columns = [...this.columns, 'later'];
-    await runner.query(`
-      ALTER TABLE asset ADD COLUMN later text;
-      ALTER TABLE asset_version ADD COLUMN IF NOT EXISTS later text;
-      ${keepFormerStates(columns)} ${showFormerStates(columns)}`);
+    await runner.query('ALTER TABLE asset ADD COLUMN later text; ALTER TABLE asset_version ADD COLUMN later text');
+    await keepFormerStates(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`${keepFormerStates(this.columns)} ALTER TABLE asset DROP COLUMN later`);
+    await runner.query('ALTER TABLE asset DROP COLUMN later; ALTER TABLE asset_version DROP COLUMN later');
+    await keepFormerStates(runner);
   }
 }
 

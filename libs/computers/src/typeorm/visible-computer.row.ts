@@ -42,11 +42,11 @@ export class ChangedComputerRow extends ComputerColumns {
   @ViewColumn() facet!: number | null;
 }
 
-/** Former states of computers. Migration 1780000000098 of the inventory makes the view. */
+/** Former states of computers. Migration 1780000000095 of the inventory makes the view. */
 @ViewEntity({ name: 'former_computer', synchronize: false })
 export class FormerComputerRow extends ComputerColumns {
   @ViewColumn() version_id!: string;
-  @ViewColumn() from_change!: string;
+  @ViewColumn() change_id!: string;
   @ViewColumn() to_change!: string;
   @ViewColumn() facet!: number | null;
   @ViewColumn() posture!: number | null;

@@ -4,7 +4,7 @@ import type { FeedRows } from './feed-statement';
 
 /** The present states of one kind of items, as their feed reads them, and the former ones that changes ended. */
 interface States extends FeedRows {
-  /** Has `workspace_id`, `id` of the item, `version_id`, `from_change`, `to_change`, `facet` and the columns of the item. */
+  /** Has `workspace_id`, `id` of the item, `version_id`, `change_id`, `to_change`, `facet` and the columns of the item. */
   readonly former: string;
 }
 
@@ -49,7 +49,7 @@ const statesOf = ({ relation, former, columns }: Omit<States, 'kind'>, condition
      SELECT ${columns.join(', ')} FROM (
        SELECT * FROM ${former}
         WHERE workspace_id = $1 AND id = present.id AND made.sequence > moment.sequence
-          AND ${sequenceOf('from_change')} <= moment.sequence
+          AND ${sequenceOf('change_id')} <= moment.sequence
         ORDER BY version_id DESC LIMIT 1) AS page
       WHERE facet IS NOT NULL) AS state`;
 
@@ -109,14 +109,14 @@ function entriesOf({ relation, former, columns }: States): Statement {
        SELECT 1 + count(*) AS total, item.facet IS NOT NULL OR count(facet) > 0 AS was_visible FROM ${ofItem}) AS counted
       LEFT JOIN LATERAL (
        SELECT NULL::bigint AS version_id, facet IS NOT NULL AS is_visible, ${selected},
-              change_id AS from_change, NULL::bigint AS to_change
+              change_id, NULL::bigint AS to_change
          FROM (SELECT * FROM ${relation} WHERE workspace_id = $1 AND id = item.id) AS page
         WHERE $4::bigint IS NULL
        UNION ALL
-       (SELECT version_id, facet IS NOT NULL, ${selected}, from_change, to_change FROM ${ofItem}
+       (SELECT version_id, facet IS NOT NULL, ${selected}, change_id, to_change FROM ${ofItem}
            AND version_id <= coalesce($4::bigint, ${LARGEST})
          ORDER BY version_id DESC LIMIT $3::int)) AS entry ON true
-      LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.from_change OFFSET 0) AS made
+      LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.change_id OFFSET 0) AS made
         ON true
       LEFT JOIN LATERAL (SELECT * FROM change_set WHERE workspace_id = $1 AND id = entry.to_change OFFSET 0) AS ended
         ON true

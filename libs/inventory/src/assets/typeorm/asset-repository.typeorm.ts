@@ -65,7 +65,7 @@ const EMPLOYEES_WITH = prepared(
 const listWith = (expand?: Expand) => (expand ? EXPANDED_ASSET_LIST : ASSET_LIST);
 const STATES = { relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected, toItem: toAsset };
 const FEED = { statement: feedStatement(STATES), toItem: toAsset };
-const HISTORY = historyOf({ ...STATES, former: 'former_asset', toExpandedItem: toExpandedAsset });
+const HISTORY = historyOf({ ...STATES, former: 'asset_version', toExpandedItem: toExpandedAsset });
 /** The sub keys of a category stand side by side. */
 function kindsOf(categoryKey: CategoryKey | undefined): readonly [first: number, last: number] {
   const codes = typesOf({ categoryKey }).map(subKeyOf);

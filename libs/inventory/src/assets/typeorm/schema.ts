@@ -15,7 +15,6 @@ import { EmployeeEmails1780000000085 } from './migrations/1780000000085-employee
 import { VisibleOwners1780000000092 } from './migrations/1780000000092-visible-owners';
 import { HiddenEmployeeRow, VisibleOwnerRow } from './visible-owner.row';
 import { AssetVersions1780000000095 } from './migrations/1780000000095-asset-versions';
-import { HistoryViews1780000000098 } from './migrations/1780000000098-history-views';
 import { HiddenEmployees1780000000125 } from './migrations/1780000000125-hidden-employees';
 import { CellStatistics1780000000134 } from './migrations/1780000000134-cell-statistics';
 
@@ -61,7 +60,6 @@ export const inventorySchema: SchemaPart = {
     EmployeeEmails1780000000085,
     VisibleOwners1780000000092,
     AssetVersions1780000000095,
-    HistoryViews1780000000098,
     HiddenEmployees1780000000125,
     CellStatistics1780000000134,
   ],

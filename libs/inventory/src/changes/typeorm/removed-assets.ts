@@ -73,7 +73,7 @@ async function purgeBatch(manager: EntityManager, workspaceId: WorkspaceId, foun
   const newest = found.findLast((place) => purged.has(place.id));
   if (newest) {
     const ids = In([...purged]);
-    await manager.delete(AssetVersionRow, { workspace_id: workspaceId, asset_id: ids });
+    await manager.delete(AssetVersionRow, { workspace_id: workspaceId, id: ids });
     await manager.delete(AssetTagRow, { workspace_id: workspaceId, asset_id: ids });
     await manager.delete(ComputerRow, { workspace_id: workspaceId, asset_id: ids });
     await manager.delete(AssetRow, { workspace_id: workspaceId, id: ids });

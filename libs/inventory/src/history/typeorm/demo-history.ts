@@ -38,11 +38,11 @@ const CHANGE = `
 /** Until then it had no owner, no description or no classification, and a computer no encrypted disk. $2 the set. */
 const WAS = `
   UPDATE asset_version SET
-    owner_id = CASE WHEN asset_id % 3 <> 0 THEN owner_id END,
-    owner_source = CASE WHEN asset_id % 3 <> 0 THEN owner_source END,
-    description = CASE WHEN asset_id % 3 <> 1 THEN description END,
-    classification = CASE WHEN asset_id % 3 = 2 THEN 0 ELSE classification END,
-    facet = facet & CASE asset_id % 3 WHEN 0 THEN ~2 WHEN 1 THEN ~1 ELSE 3 END,
+    owner_id = CASE WHEN id % 3 <> 0 THEN owner_id END,
+    owner_source = CASE WHEN id % 3 <> 0 THEN owner_source END,
+    description = CASE WHEN id % 3 <> 1 THEN description END,
+    classification = CASE WHEN id % 3 = 2 THEN 0 ELSE classification END,
+    facet = facet & CASE id % 3 WHEN 0 THEN ~2 WHEN 1 THEN ~1 ELSE 3 END,
     posture = posture - 9 * (posture / 9 % 3) + 9
    WHERE workspace_id = $1 AND to_change = $2`;
 const MOVE_SET = 'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 AND id = $2';

@@ -15,7 +15,7 @@ const MARK = `
   SELECT * FROM marked`;
 const ERASE_FORMER = `
   UPDATE asset_version SET name = 'erased', email = NULL
-   WHERE workspace_id = $1 AND asset_id = $2`;
+   WHERE workspace_id = $1 AND id = $2`;
 
 /** Takes an employee's name and e-mail address out of the past. */
 @Injectable()

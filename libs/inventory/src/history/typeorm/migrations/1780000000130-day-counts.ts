@@ -23,9 +23,9 @@ const countsAt = (name: string, columns: readonly string[], now: string, only = 
           ${now}
           UNION ALL SELECT ${cell}, -1 AS n FROM later WHERE facet IS NOT NULL
           UNION ALL SELECT ${columns.map((column) => `was.${column}`).join(', ')}, 1 FROM moment, later CROSS JOIN LATERAL (
-            SELECT former.sub_key, former.facet, former.posture FROM former_asset AS former
+            SELECT former.sub_key, former.facet, former.posture FROM asset_version AS former
              WHERE former.workspace_id = workspace AND former.id = later.id
-               AND (SELECT sequence FROM change_set WHERE workspace_id = workspace AND id = from_change) <= moment.sequence
+               AND (SELECT sequence FROM change_set WHERE workspace_id = workspace AND id = former.change_id) <= moment.sequence
              ORDER BY version_id DESC LIMIT 1) AS was
            WHERE was.facet IS NOT NULL
         ), cells AS (SELECT ${cell}, sum(n) AS n FROM counts GROUP BY ${cell} HAVING sum(n) <> 0)
@@ -77,17 +77,17 @@ export class DayCounts1780000000130 implements MigrationInterface {
         IF workspace IS NULL THEN RETURN; END IF;
         PERFORM set_config('app.workspace_id', workspace::text, true);
         WITH place AS MATERIALIZED (
-          SELECT asset_id, id, to_change FROM asset_version
-           WHERE workspace_id = workspace AND (asset_id, id) > (asset, forget_versions.version)
-           ORDER BY asset_id, id LIMIT batch
+          SELECT id, version_id, to_change FROM asset_version
+           WHERE workspace_id = workspace AND (id, version_id) > (asset, forget_versions.version)
+           ORDER BY id, version_id LIMIT batch
         ), gone AS (
           DELETE FROM asset_version AS old USING place
-           WHERE old.workspace_id = workspace AND old.asset_id = place.asset_id AND old.id = place.id
+           WHERE old.workspace_id = workspace AND old.id = place.id AND old.version_id = place.version_id
              AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = place.to_change)
                  < (SELECT begins_at FROM history_horizon WHERE workspace_id = workspace)
         )
         -- NULL behind the last state: the next call goes on with the next workspace.
-        SELECT asset_id, id INTO asset, version FROM place ORDER BY asset_id DESC, id DESC LIMIT 1;
+        SELECT id, version_id INTO asset, version FROM place ORDER BY id DESC, version_id DESC LIMIT 1;
       END $$;
       REVOKE ALL ON FUNCTION forget_versions FROM PUBLIC;
       COMMENT ON FUNCTION forget_versions IS
