@@ -20,7 +20,8 @@ describe('The history by day', () => {
   let client: ApiClient;
 
   beforeAll(async () => {
-    app = await startApp();
+    // The tests remove former states themselves.
+    app = await startApp({ HISTORY_RETENTION_DAYS: '0' });
   });
   afterAll(() => app.stop());
   beforeEach(async () => {
@@ -62,7 +63,7 @@ describe('The history by day', () => {
     history = new History(database);
     workOf = (historyRetentionDays) =>
       new HistoryWork(database, history, { ...app.settings, historyRetentionDays } as Settings, new Metrics());
-    work = workOf(app.settings.historyRetentionDays);
+    work = workOf(400);
   });
   afterAll(() => dataSource.destroy());
 
@@ -340,20 +341,34 @@ describe('The history by day', () => {
     expect((await young.get(`${ASSETS}/${id}?asOf=${later}`)).status).toBe(400);
   });
 
-  it('walks over former states once an hour, however often it has a round', async () => {
-    const sent = jest.spyOn(database, 'run');
-    const walked = () => sent.mock.calls.filter(([, [one]]) => one?.text.includes('forget_versions')).length;
-    const rounds = workOf(400);
-    await rounds['round']();
-    const once = walked();
-    expect(once).toBeGreaterThan(0);
+  it('removes in each round what became too old since the one before', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    await describeAs(id, 'one');
+    await work['round']();
+    await moveBack(500);
+    await describeAs(id, 'two');
 
-    await rounds['round']();
-    expect(walked()).toBe(once);
+    await work['round']();
 
-    rounds['walkedAt'] -= 3_600_000;
-    await rounds['round']();
-    expect(walked()).toBe(2 * once);
-    jest.restoreAllMocks();
+    const { results } = await client.page(`${ASSETS}/${id}/history`);
+    expect(results).toMatchObject([{ asset: { description: 'two' } }, { asset: { description: 'one' } }]);
+  });
+
+  it('keeps a state that ended lately, by a transaction that began before older ones', async () => {
+    const [long, short] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
+    for (const { id } of [long, short]) await describeAs(id, 'one');
+    await moveBack(500);
+    await app.arrange.change(
+      workspace,
+      `UPDATE change_set SET changed_at = now() WHERE workspace_id = $1
+          AND id = (SELECT to_change FROM asset_version WHERE workspace_id = $1 AND public_id = $2)`,
+      [workspace, long.id],
+    );
+
+    await work.forget();
+
+    const statesOf = async ({ id }: { readonly id: string }): Promise<number> =>
+      (await client.page(`${ASSETS}/${id}/history`)).results.length;
+    expect([await statesOf(long), await statesOf(short)]).toEqual([2, 1]);
   });
 });

@@ -7,11 +7,8 @@ import { Database, type TextRow, bind, prepared } from '#libs/platform/database'
 import { Metrics } from '#libs/platform/observability';
 
 const PAUSE_MS = 10_000;
-/** A round looks at former states for so long, in batches that block nobody, and the next one goes on there. */
-const BATCH = 2_000;
+/** A round removes former states for so long, in batches that block nobody, and the next one goes on. */
 const FORGETTING_MS = 2_000;
-/** A walk reads every former state, which is kept for days. So the next one begins an hour after the end of the last. */
-const REST_MS = 3_600_000;
 /** Workspaces that are far behind may fail each time, so they come after the others. */
 const DAYS = prepared(
   'history_days',
@@ -42,20 +39,12 @@ export const WRITE_DAY = prepared(
     WHERE $3::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1::uuid)
        ON CONFLICT DO NOTHING`,
 );
-const FORGET = prepared(
-  'history_forget',
-  'SELECT workspace, asset, version FROM forget_versions($1::uuid, $2::bigint, $3::bigint, $4::integer, $5::integer)',
-);
+const FORGET = prepared('history_forget', 'SELECT forget_versions($1::integer)');
 const ROWS = prepared('history_rows', `SELECT pg_stat_get_live_tuples('asset_version'::regclass)`);
-/** Before the first former state of any workspace. */
-const START: TextRow = ['00000000-0000-0000-0000-000000000000', null, null];
 
 /** Writes the counts of past days, and removes former states that ended before the horizon of retention. */
 @Injectable()
 export class HistoryWork extends RepeatedWork {
-  /** The workspace, the asset and the version of the state that was looked at last. */
-  private place = START;
-  private walkedAt = -Infinity;
   private rows: number | null = null;
   /** The transaction that counts a day. */
   private counting: TextRow | null = null;
@@ -94,15 +83,12 @@ export class HistoryWork extends RepeatedWork {
     const { historyRetentionDays } = this.settings;
     if (historyRetentionDays === 0) return;
     const deadline = performance.now() + FORGETTING_MS;
-    while (performance.now() < deadline) {
+    let isDue = true;
+    while (isDue && performance.now() < deadline) {
       this.assertServing();
-      const values = [...this.place, String(BATCH), String(historyRetentionDays)];
-      const [[place] = []] = await this.database.run({ outsideTenants: true }, [bind(FORGET, values)]);
-      this.place = place?.[0] ? place : START;
-      if (this.place === START) {
-        this.walkedAt = performance.now();
-        return;
-      }
+      const statement = bind(FORGET, [String(historyRetentionDays)]);
+      const [[row] = []] = await this.database.run({ outsideTenants: true }, [statement]);
+      isDue = row?.[0] != null;
     }
   }
 
@@ -134,7 +120,7 @@ export class HistoryWork extends RepeatedWork {
 
   protected async round(): Promise<boolean> {
     const isWritten = await this.writeDays();
-    if (performance.now() - this.walkedAt >= REST_MS) await this.forget();
+    await this.forget();
     const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(ROWS, [])]);
     this.rows = Number(row?.[0] ?? 0);
     return isWritten;

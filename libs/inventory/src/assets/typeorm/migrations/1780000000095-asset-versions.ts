@@ -30,6 +30,8 @@ export class AssetVersions1780000000095 implements MigrationInterface {
       );
       COMMENT ON TABLE asset_version IS 'Former states of assets; kept by a trigger on asset.';
       COMMENT ON COLUMN asset_version.to_change IS 'change_set.id of the transaction that ended the state';
+      -- for retention, which removes the states that ended first
+      CREATE INDEX asset_version_ended ON asset_version (workspace_id, to_change);
       ${tenantPolicy('asset_version')}
     `);
     await keepFormerStates(runner);

@@ -64,34 +64,33 @@ export class DayCounts1780000000130 implements MigrationInterface {
       REVOKE ALL ON FUNCTION days_to_count FROM PUBLIC;
       COMMENT ON FUNCTION days_to_count IS 'The first day of each workspace that is over and not counted.';
 
-      CREATE FUNCTION forget_versions(INOUT workspace uuid, INOUT asset bigint, INOUT version bigint, batch integer, days integer)
+      CREATE FUNCTION forget_versions(days integer) RETURNS uuid
         LANGUAGE plpgsql ${AS_OWNER} SET enable_seqscan = off AS $$
+      DECLARE
+        horizon CONSTANT timestamptz := clock_timestamp() - make_interval(days => days);
+        overdue uuid;
       BEGIN
-        IF asset IS NULL THEN
-          SELECT min(workspace_id::text)::uuid INTO workspace FROM history_horizon WHERE workspace_id > workspace;
-          asset := 0;
-          version := 0;
-          UPDATE history_horizon SET begins_at = clock_timestamp() - make_interval(days => days)
-           WHERE workspace_id = workspace AND begins_at < clock_timestamp() - make_interval(days => days);
-        END IF;
-        IF workspace IS NULL THEN RETURN; END IF;
-        PERFORM set_config('app.workspace_id', workspace::text, true);
-        WITH place AS MATERIALIZED (
-          SELECT id, version_id, to_change FROM asset_version
-           WHERE workspace_id = workspace AND (id, version_id) > (asset, forget_versions.version)
-           ORDER BY id, version_id LIMIT batch
-        ), gone AS (
-          DELETE FROM asset_version AS old USING place
-           WHERE old.workspace_id = workspace AND old.id = place.id AND old.version_id = place.version_id
-             AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = place.to_change)
-                 < (SELECT begins_at FROM history_horizon WHERE workspace_id = workspace)
-        )
-        -- NULL behind the last state: the next call goes on with the next workspace.
-        SELECT id, version_id INTO asset, version FROM place ORDER BY id DESC, version_id DESC LIMIT 1;
+        UPDATE history_horizon SET begins_at = horizon
+         WHERE workspace_id = (
+           SELECT workspace_id FROM history_horizon WHERE begins_at < horizon - interval '30 seconds'
+            ORDER BY begins_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING workspace_id INTO overdue;
+        IF overdue IS NULL THEN RETURN NULL; END IF;
+        PERFORM set_config('app.workspace_id', overdue::text, true);
+        -- A transaction takes the id of its set when it begins, and the time when it ends.
+        DELETE FROM asset_version AS former USING (
+          SELECT id, version_id FROM asset_version
+           WHERE workspace_id = overdue
+             AND to_change <= (SELECT id FROM change_set WHERE workspace_id = overdue AND changed_at < horizon
+                                ORDER BY changed_at DESC, sequence DESC LIMIT 1)
+             AND (SELECT changed_at FROM change_set WHERE workspace_id = overdue AND id = to_change) < horizon
+           ORDER BY to_change LIMIT 10000) AS old
+         WHERE former.workspace_id = overdue AND former.id = old.id AND former.version_id = old.version_id;
+        RETURN overdue;
       END $$;
       REVOKE ALL ON FUNCTION forget_versions FROM PUBLIC;
       COMMENT ON FUNCTION forget_versions IS
-        'Looks at so many former states behind the given one, and removes those that ended before the horizon, which it moves first.';
+        'Moves the horizon of the workspace where it is the oldest, and removes the first states that ended before. NULL where none is due.';
     `);
   }
 
