@@ -266,7 +266,7 @@ describe('admin applications', () => {
 
       const wrong = [['--jwks', given()], [await idOf(GITHUB), '--jwks', given()], [await idOf('file')]];
       for (const words of wrong)
-        expectFault(await refresh(...words), 1, /Give --jwks, and the ID, for a trust that was added with --jwks/);
+        expectFault(await refresh(...words), 2, /Give --jwks, and the ID, for a trust that was added with --jwks/);
       expectFault(await refresh(randomUUID()), 1, /has no trust/);
       expectFault(await run('trust', 'refresh', 'ci_nobody'), 1, /no application/);
       expectFault(await run('trust', 'list', 'ci_nobody'), 1, /no application/);

@@ -295,7 +295,7 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     const me = async () => (await other.client(token).get('/v1/me')).status;
 
     expect((await run(['trust', 'refresh', clientId, id])).exitCode).toBe(1);
-    expect((await run(['trust', 'refresh', clientId, '--jwks', keysFile(issuer.keys)])).exitCode).toBe(1);
+    expect((await run(['trust', 'refresh', clientId, '--jwks', keysFile(issuer.keys)])).exitCode).toBe(2);
     await trusts('refresh', clientId, id, '--jwks', keysFile(issuer.keys));
     expect([await me(), (await request(old)).status]).toEqual([200, 401]);
     await trusts('refresh', clientId, id, '--jwks', keysFile(issuer.keys), '--end-token');

@@ -104,7 +104,7 @@ async function refresh(
     const chosen = all.filter((trust) => (id === undefined ? !trust.given : trust.id === id));
     if (chosen.length === 0) throw id === undefined ? nothingToFetch() : unknownTrust(clientId, id);
     if (chosen.some(({ given }) => given !== (jwks !== undefined))) {
-      throw new CommandFailed('Give --jwks, and the ID, for a trust that was added with --jwks, and for no other.');
+      throw new WrongUsage('Give --jwks, and the ID, for a trust that was added with --jwks, and for no other.');
     }
     const sets = new Map<string, ClientKey[]>();
     for (const trust of chosen) sets.set(trust.id, await keysOf(operator, jwks, trust.source));
