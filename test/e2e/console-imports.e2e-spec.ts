@@ -313,12 +313,11 @@ describe('An upload to the console', () => {
 
     const second = await send(record('h'));
     const left = files();
-    const { path } = await tried(record('h'), {}, other);
+    await tried(record('h'), { name: 'theirs.ndjson' }, other);
 
     sending.destroy();
     expect([second.status, second.text.includes('Another file of this workspace is on its way.')]).toEqual([409, true]);
     expect(left).toEqual(stored);
-    await other.submit(path, `${path}/discard`);
     while (files().some((file) => file.endsWith('half'))) await delay(20);
     expect((await tried(record('h'))).page.status).toBe(200);
   });
@@ -348,16 +347,13 @@ describe('An upload to the console', () => {
     const { headers } = await send(many, { source: 'many' });
     const path = headers.get('location') ?? '';
 
-    const [second, discarded] = [
-      await send(record('h')),
-      await admin.post(`${path}/discard`, (await admin.get('/people')).fields()),
-    ];
+    const second = await send(record('h'));
 
-    expect([second.status, discarded.status]).toEqual([409, 409]);
+    expect(second.status).toBe(409);
     expect(counts(await ended(path))).toMatchObject({ Created: 60_000 });
     expect(files().filter((file) => file.endsWith('things.ndjson'))).toHaveLength(1);
-    expect((await admin.submit(path, `${path}/discard`)).headers.get('location')).toBe('/imports');
-    expect(files()).toEqual([]);
+    await tried(record('h'));
+    expect(files().filter((file) => file.endsWith('things.ndjson'))).toHaveLength(1);
   });
 
   it('says "upload again" where the file is not', async () => {
@@ -366,7 +362,7 @@ describe('An upload to the console', () => {
 
     const gone = [await admin.get(path), await admin.get('/imports/uploads/x')];
     const form = (await admin.get('/people')).fields();
-    gone.push(await admin.post(`${path}/import`, form), await admin.post(`${path}/discard`, form));
+    gone.push(await admin.post(`${path}/import`, form));
 
     for (const { status, text } of gone) expect([status, text.includes('Upload the file again')]).toEqual([404, true]);
   });
@@ -393,15 +389,13 @@ describe('An upload to the console', () => {
       await admin.upload(address, form(), { Origin: 'https://evil.example' }),
       await viewer.post(`${path}/import`, (await viewer.get('/')).fields()),
       await admin.post(`${path}/import`, {}),
-      await admin.post(`${path}/discard`, { ...token, csrf: 'x' }),
+      await admin.post(`${path}/import`, { ...token, csrf: 'x' }),
     ];
     expect(refused.map(({ status }) => status)).toEqual(Array(7).fill(403));
     expect((await console.browser().upload(address, form())).headers.get('location')).toBe('/sign-in');
     const otherForm = (await other.get('/people')).fields();
-    for (const action of ['import', 'discard']) {
-      expect([action, (await other.post(`${path}/${action}`, otherForm)).status]).toEqual([action, 404]);
-      expect([action, (await admin.get(`${path}/${action}`)).status]).toEqual([action, 404]);
-    }
+    expect((await other.post(`${path}/import`, otherForm)).status).toBe(404);
+    expect((await admin.get(`${path}/import`)).status).toBe(404);
     // Another page takes no token from its address, unless it gets a file.
     expect((await admin.post(`/people?${new URLSearchParams(token).toString()}`, { name: 'x' })).status).toBe(403);
     expect(files().filter((file) => file.endsWith('l.ndjson'))).toEqual([]);

@@ -97,13 +97,6 @@ export class ImportsController {
     response.redirect(303, `/imports/uploads/${upload.id}`);
   }
 
-  @Post('uploads/:id/discard')
-  discard(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
-    const upload = this.uploads.find(me, id);
-    this.uploads.discard(upload);
-    response.redirect(303, '/imports');
-  }
-
   @Get('uploads/:id/failed-records')
   failedRecords(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
     const upload = this.uploads.find(me, id);

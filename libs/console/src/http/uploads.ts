@@ -105,12 +105,6 @@ export class Uploads implements OnModuleDestroy {
     this.start(upload, me);
   }
 
-  /** @throws 409 while it is under way */
-  discard(upload: Upload): void {
-    if (isUnderWay(upload)) throw new ConflictException('It is under way. Wait for its end.');
-    this.remove(upload);
-  }
-
   /** Removes files an hour after the end of their last run, and nothing that is under way. */
   expire(): void {
     for (const upload of this.uploads.values()) {

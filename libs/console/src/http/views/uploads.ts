@@ -45,10 +45,7 @@ ${box('createTagKeys', 'platform', 'Create missing tag keys as keys of the platf
 <% if (isTried) { %><p>This is what the import would do. Nothing is written yet.</p><% } %>
 ${COUNTS}
 <% if (isTried) { %>
-<div class="actions">
 <form method="post" action="/imports/uploads/<%= it.upload.id %>/import"><%~ include('@fields', it) %><button>Import now</button></form>
-<form method="post" action="/imports/uploads/<%= it.upload.id %>/discard"><%~ include('@fields', it) %><button class="plain">Discard the file</button></form>
-</div>
 <% } %>
 ${FAULTS}
 <% } %>`,
