@@ -4,7 +4,7 @@ import { Settings } from '#libs/platform/config';
 import { formReader } from '#libs/platform/http/server';
 import type { Response } from 'express';
 import type { Account, Membership } from '../domain/person';
-import { Issuer, IssuerAway } from '../system/issuer.system';
+import { Issuer } from '../system/issuer.system';
 import { People } from '../typeorm/people';
 import { Sessions } from '../typeorm/sessions';
 import { Access, Sent, type SentTo } from './access.decorator';
@@ -63,7 +63,7 @@ export class SignInController {
     this.cookies.clear(response, 'sign_in');
     let hint = '';
     const people = await this.limit.check(response, async () => {
-      const account = await this.accountOf(request.originalUrl, kept);
+      const account = await this.issuer.finish(request.originalUrl, kept);
       if (typeof account === 'string') return account;
       // Entra shows it nowhere else.
       hint = ` The subject of your account is ${account.subject}`;
@@ -122,16 +122,6 @@ export class SignInController {
       if (moved !== null) this.cookies.set(response, 'session', moved);
     }
     response.redirect(303, '/');
-  }
-
-  /** Returns the reason where there is none. */
-  private async accountOf(callback: string, kept: string): Promise<Account | string> {
-    try {
-      return await this.issuer.finish(callback, kept);
-    } catch (error) {
-      if (error instanceof IssuerAway) throw error;
-      return (error as { code?: unknown }).code === undefined ? 'the response is not valid' : `the issuer refused`;
-    }
   }
 
   /** Binds the people whom the account opens. Returns them, or the reason where there is none. */

@@ -7,7 +7,7 @@ const TIMEOUT_SECONDS = 10;
 const AWAY = 'The issuer of accounts does not respond. Try again in a minute.';
 
 /** The issuer does not respond, or not as OpenID Connect says. */
-export class IssuerAway extends ServiceUnavailableException {}
+class IssuerAway extends ServiceUnavailableException {}
 
 /** Signs people in by OpenID Connect: authorization code with PKCE, by openid-client. */
 @Injectable()
@@ -31,13 +31,14 @@ export class Issuer {
   }
 
   /**
-   * Ends it.
-   * @throws where the issuer refuses, or where the response does not belong to what the browser kept; {@link IssuerAway}
+   * Ends it. Returns the reason as a text where the issuer refuses, or where the response does not belong to what the browser
+   * kept. @throws {@link IssuerAway}
    */
-  async finish(callback: string, kept: string): Promise<Account> {
+  async finish(callback: string, kept: string): Promise<Account | string> {
     const configuration = await this.discovered();
     return this.accountOf(configuration, callback, kept).catch((cause: unknown) => {
-      throw isAway(cause) ? new IssuerAway(AWAY, { cause }) : cause;
+      if (isAway(cause)) throw new IssuerAway(AWAY, { cause });
+      return (cause as { code?: unknown }).code === undefined ? 'the response is not valid' : 'the issuer refused';
     });
   }
 
