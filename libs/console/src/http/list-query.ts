@@ -20,7 +20,7 @@ export async function listQuery<Query extends object>(dto: new () => Query, requ
   const plain = sent.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const);
   const given = plain.filter(([, value]) => value !== '');
   if (given.length < sent.length || sent.some(([, value]) => Array.isArray(value))) {
-    throw new AnotherResponse((response) => response.redirect(303, request.path + textOf(given)));
+    throw new AnotherResponse((response) => response.redirect(303, request.path + textOf(Object.fromEntries(given))));
   }
   const query = (await pipe.transform(asApiReads(request.query), { type: 'query', metatype: dto })) as Query;
   refuseInstantOfPage(query);
@@ -38,32 +38,24 @@ export async function sendList(
   content: PageContent,
   read: () => Promise<{ readonly filters: Readonly<Record<string, string>>; readonly cursor: string | null }>,
 ): Promise<void> {
-  const { req: request } = response;
+  const query = response.req.query as Record<string, string>;
+  const { since } = query;
+  // A form below the list brings its query along.
+  const list = `/${response.req.path.split('/')[1] ?? ''}`;
   const show = async (): Promise<void> => {
     const { filters, cursor, ...found } = await read();
-    const addresses = { next: nextPage(request, cursor), download: downloadAddress(request, filters) };
+    const next = cursor === null ? null : list + textOf({ ...query, pageCursor: cursor });
+    // The first day is no filter.
+    const download = `${list}/download${textOf({ ...(since && { since }), ...filters })}`;
     // The header names the API's next page.
     response.removeHeader('Link');
-    sendPage(response, view, { typed: filters, ...content, ...addresses, ...found });
+    sendPage(response, view, { typed: filters, ...content, next, download, ...found });
   };
-  await orShowAgain(request.query, show, (refused) => sendPage(response, view, { ...content, ...refused }));
-}
-
-/** The address of the next page. Null on the last one. */
-function nextPage(request: Request, cursor: string | null): string | null {
-  if (cursor === null) return null;
-  const next = { ...(request.query as Record<string, string>), pageCursor: cursor };
-  return listOf(request) + textOf(Object.entries(next));
-}
-
-/** The address of the list as a file, from the first day on. */
-function downloadAddress(request: Request, filters: Readonly<Record<string, string>>): string {
-  const { since } = request.query as Record<string, string>;
-  return `${listOf(request)}/download${textOf(Object.entries({ ...(since && { since }), ...filters }))}`;
+  await orShowAgain(query, show, (refused) => sendPage(response, view, { ...content, ...refused }));
 }
 
 /** The query of the list, to come back to it. */
-export const queryText = ({ query }: Request): string => textOf(Object.entries(query as Record<string, string>));
+export const queryText = ({ query }: Request): string => textOf(query as Record<string, string>);
 
 /** Turns what people choose into what the API takes. */
 function asApiReads(sent: Record<string, unknown>): Record<string, unknown> {
@@ -81,10 +73,7 @@ function asApiReads(sent: Record<string, unknown>): Record<string, unknown> {
   return read;
 }
 
-/** A form below the list brings its query along. */
-const listOf = ({ path }: Request): string => `/${path.split('/')[1] ?? ''}`;
-
-function textOf(parameters: readonly (readonly [string, string])[]): string {
-  const text = new URLSearchParams(Object.fromEntries(parameters)).toString();
+function textOf(parameters: Record<string, string>): string {
+  const text = new URLSearchParams(parameters).toString();
   return text === '' ? '' : `?${text}`;
 }
