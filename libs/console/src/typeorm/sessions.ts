@@ -3,19 +3,19 @@ import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { Account, Membership, Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
-import { type EntityManager, Raw } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { ConsoleSessionRow } from './console-session.row';
 import { People } from './people';
 import { PersonRow } from './person.row';
 import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from './workspace-secret';
 
+const IS_ALIVE = "created_at > now() - interval '8 hours' AND used_at > now() - interval '1 hour'";
 /** Also says when a session was used, at most once a minute. */
 const FIND = prepared(
   'console_session_find',
   `WITH live AS (
      SELECT person_id, used_at FROM console_session
-      WHERE workspace_id = $1 AND digest = decode($2, 'hex') AND created_at > now() - interval '8 hours'
-        AND used_at > now() - interval '1 hour'),
+      WHERE workspace_id = $1 AND digest = decode($2, 'hex') AND ${IS_ALIVE}),
    touched AS (
      UPDATE console_session SET used_at = now()
       WHERE workspace_id = $1 AND digest = decode($2, 'hex')
@@ -33,8 +33,7 @@ const MEMBERSHIPS = prepared(
 const CLAIM = `UPDATE console_session SET made = made || jsonb_build_object($3::text, $4::text)
                 WHERE workspace_id = $1 AND digest = $2 AND NOT jsonb_exists(made, $3::text)`;
 const TAKE = 'DELETE FROM console_session WHERE workspace_id = $1 AND digest = $2 RETURNING created_at, made';
-
-const before = (age: string) => Raw((column) => `${column} < now() - interval '${age}'`);
+const FORGET = `DELETE FROM console_session WHERE workspace_id = $1 AND person_id = $2 AND NOT (${IS_ALIVE})`;
 
 /** Sessions of browsers. The cookie holds a workspace and a secret, the database a digest of the secret. */
 @Injectable()
@@ -55,13 +54,9 @@ export class Sessions {
   async begin(workspaceId: WorkspaceId, personId: string): Promise<string> {
     const secret = newSecret();
     await this.database.inTenant({ workspaceId }, async (manager) => {
-      const own = { workspace_id: workspaceId, person_id: personId };
-      const over = [
-        { ...own, created_at: before('8 hours') },
-        { ...own, used_at: before('1 hour') },
-      ];
-      await manager.delete(ConsoleSessionRow, over);
-      await manager.insert(ConsoleSessionRow, { ...own, digest: digestOf(secret) });
+      await manager.query(FORGET, [workspaceId, personId]);
+      const session = { workspace_id: workspaceId, person_id: personId, digest: digestOf(secret) };
+      await manager.insert(ConsoleSessionRow, session);
     });
     return textOf({ workspaceId, secret });
   }
