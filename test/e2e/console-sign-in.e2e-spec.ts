@@ -183,6 +183,19 @@ describe('The console', () => {
       }
     });
 
+    it.each(['created_at', 'used_at'])('is forgotten at the next sign-in once it is over by %s', async (moment) => {
+      const email = `over-${moment}@example.com`.replace('_', '-');
+      const { personId } = await console.signIn(ours.slug, 'viewer', email);
+      await age(personId, `${moment} = ${moment} - interval '8 hours'`);
+      const path = await linkOf(ours.slug, email);
+      const browser = console.browser();
+
+      await browser.post(path, (await browser.get(path)).fields());
+
+      const ofPerson = 'SELECT FROM console_session WHERE person_id = $1';
+      expect((await console.database.admin.query(ofPerson, [personId])).rowCount).toBe(1);
+    });
+
     it('stays while it is used', async () => {
       const viewer = await console.signIn(ours.slug, 'viewer');
       for (let rounds = 0; rounds < 3; rounds += 1) {
