@@ -38,4 +38,4 @@ export {
 export { type Expand, type Freshness, type ReadScope, type ThenRequest, newestOf } from './read-scope';
 export { SCOPES, SCOPE_MEANINGS, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
 export { MAX_EXTERNAL_ID_BYTES, SOURCE_NAME_RULE, isExternalId, sourceName } from './source-identity';
-export { LAST_MILLISECOND, parseTimeBound, parseTimestamp } from './timestamp';
+export { DAY_MS, LAST_MILLISECOND, parseTimeBound, parseTimestamp } from './timestamp';

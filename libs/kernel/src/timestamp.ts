@@ -1,6 +1,7 @@
 /** Without 24:00, which `Date` reads as the next midnight and RFC 3339 does not know. */
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 const FRACTION_OF_MILLISECOND = /\.\d{3}0*[1-9]/;
+export const DAY_MS = 86_400_000;
 /** Postgres does not read the next year as `toISOString` writes it. */
 export const LAST_MILLISECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 /** Every month has as many. */

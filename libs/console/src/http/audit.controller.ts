@@ -1,6 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ACTIONS, AuditCheckpointStore, AuditEventQueryDto, PublishedEvents } from '#libs/audit';
-import { Clock, DomainError, type WorkspaceId, jsonLine, personName } from '#libs/kernel';
+import { Clock, DAY_MS, DomainError, type WorkspaceId, jsonLine, personName } from '#libs/kernel';
 import { FeedPaging } from '#libs/platform/change-pages';
 import type { Response } from 'express';
 import { Access, Sent, type SentTo } from './access.decorator';
@@ -11,7 +11,6 @@ import { type NameOf, Names, actorText } from './names';
 const RESOURCE = 'audit-events';
 /** Without a first day, the page begins so many days before its end. */
 const DAYS = 7;
-const DAY_MS = 86_400_000;
 /** Postgres takes no year before it. */
 const FIRST_DAY = Date.parse('0001-01-01');
 

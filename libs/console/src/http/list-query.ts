@@ -1,11 +1,10 @@
-import { LAST_MILLISECOND, parseTimestamp } from '#libs/kernel';
+import { DAY_MS, LAST_MILLISECOND, parseTimestamp } from '#libs/kernel';
 import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
 import { AnotherResponse, type PageContent, sendPage } from './page';
 import { orShowAgain } from './read-fields';
 
-const DAY_MS = 86_400_000;
 /** Fields of a day, and how many days later its moment is: the last day counts too. */
 const DAYS: Readonly<Record<string, number>> = { since: 0, until: 1, lastCheckedBefore: 0 };
 const pipe = new InputPipe();

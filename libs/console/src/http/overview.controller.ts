@@ -1,6 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ImportRuns } from '#libs/inventory';
-import { Clock, newestOf } from '#libs/kernel';
+import { Clock, DAY_MS, newestOf } from '#libs/kernel';
 import { type Counted, type CountedDay, DayCounts } from '#libs/platform/changes';
 import type { Response } from 'express';
 import { Access, Sent, type SentTo } from './access.decorator';
@@ -8,7 +8,6 @@ import { sendPage } from './page';
 import { categoriesOf, checksOf, ownedOf, trendOf } from './coverage';
 
 const DAYS = 90;
-const DAY_MS = 86_400_000;
 const LAST_RUNS = 5;
 const SOURCES = 50;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder, type PersonAuthor } from '#libs/audit/operators';
-import type { WorkspaceId } from '#libs/kernel';
+import { DAY_MS, type WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { Any, type EntityManager, IsNull, Raw } from 'typeorm';
 import {
@@ -216,7 +216,7 @@ const REMOVED = { removed_at: () => 'coalesce(removed_at, now())', link_digest: 
 
 function stateOf({ name, removed_at: removedAt, signed_in_at: signedInAt, added_at: addedAt }: PersonRow) {
   if (removedAt) return name === null ? 'erased' : 'removed';
-  return signedInAt || addedAt.getTime() > Date.now() - OPEN_DAYS * 86_400_000 ? 'open' : 'closed';
+  return signedInAt || addedAt.getTime() > Date.now() - OPEN_DAYS * DAY_MS ? 'open' : 'closed';
 }
 
 function toPerson(row: PersonRow): Person {

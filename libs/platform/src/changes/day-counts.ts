@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, type WorkspaceId, newestOf } from '#libs/kernel';
+import { DAY_MS, DomainError, type WorkspaceId, newestOf } from '#libs/kernel';
 import { Database } from '../database/database';
 import { type BoundStatement, bind, prepared } from '../database/pipelined-statements';
 import { AWAIT_TICKETS, OutOfRange } from './history';
@@ -51,7 +51,6 @@ const MOST_DAYS = 400;
 /** Past days that are counted for an answer because the worker has not written them yet. */
 const MOST_UNWRITTEN = 3;
 const UNWRITTEN = 'Several of these days are being counted. Send the request again, or for fewer days.';
-const DAY_MS = 86_400_000;
 
 /** Reads counts by day. */
 @Injectable()

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkspaceId } from '#libs/kernel';
+import { DAY_MS, type WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, endOf, originCode, takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import { WRITE_DAY } from './history-work';
 
 const DAYS = 90;
-const DAY_MS = 86_400_000;
 
 /** A larger demo would take minutes. */
 const MOST_ASSETS = 20_000;

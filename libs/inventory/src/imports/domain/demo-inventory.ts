@@ -1,3 +1,4 @@
+import { DAY_MS } from '#libs/kernel';
 import { CLASSIFICATIONS } from '../../assets/domain/asset';
 import {
   CLOUD_RESOURCES,
@@ -28,7 +29,6 @@ export const DEMO_TAG_KEYS: readonly { readonly key: string; readonly value: str
 
 /** All times lie before this moment, so the inventory is always the same. */
 const NOW = Date.UTC(2026, 10, 1);
-const DAY = 86_400_000;
 
 /** Pseudo-random numbers from 0 to 1, reproducible from the seed (mixing steps of splitmix32). */
 class Dice {
@@ -243,5 +243,5 @@ function customerTags(dice: Dice): { key: string }[] {
 }
 
 function daysAgo(days: number): string {
-  return new Date(NOW - days * DAY).toISOString();
+  return new Date(NOW - days * DAY_MS).toISOString();
 }

@@ -1,4 +1,4 @@
-import { MAX_EXTERNAL_ID_BYTES, isExternalId } from '#libs/kernel';
+import { DAY_MS, MAX_EXTERNAL_ID_BYTES, isExternalId } from '#libs/kernel';
 import {
   ASSET_TYPES,
   type AssetType,
@@ -52,7 +52,6 @@ export const membersOf = (category: CategoryKey): ReadonlySet<string> => MEMBERS
 const TAG_MEMBERS: ReadonlySet<string> = new Set(['key', 'value', 'readOnly']);
 const MAX_NAME = 1000;
 const MAX_TEXT = 2000;
-const DAY_MS = 86_400_000;
 
 /** Validates one record. Reports up to twenty faults, not just the first. */
 export function parseImportRecord(value: unknown): ParsedRecord {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#libs/kernel';
 import { isNever, parseImportTime } from '../import-time';
 
 const NOT_A_TIME = '$time takes a time such as 2026-01-02T03:04:05Z.';
@@ -27,7 +28,7 @@ function readTime(text: string, zone: unknown): Date | 'never' | null {
 /** Returns the offset from UTC in milliseconds at a local time. An hour that the clock repeats is the first one. */
 function offsetIn(zone: unknown, wall: number): number {
   const format = formatOf(zone);
-  const before = offsetAt(format, wall - 86_400_000);
+  const before = offsetAt(format, wall - DAY_MS);
   return offsetAt(format, wall - before) === before ? before : offsetAt(format, wall - offsetAt(format, wall));
 }
 
