@@ -82,6 +82,17 @@ describe('The console changes assets', () => {
     });
   });
 
+  it('keeps the lines of a description, as the API has them', async () => {
+    const { id } = await api.arrange.anAsset(ours.id, { description: 'One\nTwo' });
+
+    const { text } = await admin.get(`/inventory/${id}`);
+    // A browser sends line breaks as CR and LF.
+    const { status } = await set(id, 'description', 'x\r\n'.repeat(250));
+
+    expect(text).toMatch(/<textarea id="description"[^>]*>One\nTwo<\/textarea>/);
+    expect([status, (await read(id))['description']]).toEqual([303, 'x\n'.repeat(250).trim()]);
+  });
+
   it('shows what is wrong beside the field, and keeps what was typed', async () => {
     const { id } = await api.arrange.anAsset(ours.id);
 

@@ -16,9 +16,10 @@ const pipe = new InputPipe();
 
 /** Reads a form. @throws `validation_failed` */
 export async function readFields<Fields extends object>(dto: new () => Fields, body: Typed): Promise<Fields> {
-  // A browser sends a box for each choice, a query separates them by commas. An empty field is one that was left out.
+  // A browser sends a box for each choice, a query separates them by commas. An empty field is one that was left out. Forms
+  // break lines by CR and LF.
   const texts = Object.entries(body as Record<string, string | string[]>)
-    .map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value.trim()] as const)
+    .map(([name, value]) => [name, [value].flat().join(',').trim().replaceAll('\r\n', '\n')] as const)
     .filter(([, value]) => value !== '');
   return (await pipe.transform(Object.fromEntries(texts), { type: 'body', metatype: dto })) as Fields;
 }

@@ -112,7 +112,7 @@ ${NEXT}
 <h2>Change it</h2>
 <p class="soft">No import overwrites what you set here.</p>
 ${assetForm('owner', input('owner', 'Owner', OWNER_HINT), 'Give owner')}
-${assetForm('description', input('description', 'Description', 'What it is for.'), 'Set description')}
+${assetForm('description', textarea('description', 'Description', 'What it is for.', 'rows="3"'), 'Set description')}
 ${assetForm('classification', select('classification', 'Classification', '', CLASSIFICATIONS), 'Set classification')}
 ${assetForm('tags', textarea('tags', 'Tags', 'Keys of the workspace, one in each line.', 'rows="3"'), 'Set tags')}
 <% } %>
