@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
@@ -122,6 +122,28 @@ describe('Sign-in by OpenID Connect', () => {
 
     expect(refused.last.headers.get('location')).not.toBe('/');
     expect([last.status, last.headers.get('location')]).toEqual([303, '/']);
+  });
+
+  it('takes a secret that cannot be read any more for no fault of the person, and logs it', async () => {
+    await add('unread@example.com');
+    const told = jest.spyOn(Logger.prototype, 'error');
+    rmSync(secretFile);
+
+    const statuses = [];
+    for (let attempt = 0; attempt < 22; attempt += 1) {
+      statuses.push((await signIn('unread|unread@example.com|true')).last.status);
+    }
+    writeFileSync(secretFile, 'console-secret\n');
+
+    expect(statuses).toEqual(statuses.map(() => 500));
+    expect(told).toHaveBeenLastCalledWith(
+      expect.objectContaining({
+        message: 'request failed',
+        error: expect.objectContaining({ code: 'ENOENT' }) as Error,
+      }),
+    );
+    told.mockRestore();
+    expect((await signIn('unread|unread@example.com|true')).last.status).toBe(303);
   });
 
   it('opens nothing for another account with the address, and still the account with another address', async () => {

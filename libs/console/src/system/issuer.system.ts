@@ -13,6 +13,7 @@ class IssuerAway extends ServiceUnavailableException {}
 @Injectable()
 export class Issuer {
   private configuration: Promise<Configuration> | null = null;
+  private secret = '';
 
   constructor(private readonly settings: Settings) {}
 
@@ -36,6 +37,8 @@ export class Issuer {
    */
   async finish(callback: string, kept: string): Promise<Account | string> {
     const configuration = await this.discovered();
+    // Read each time, because the file may be replaced. One that cannot be read is no fault of the person.
+    this.secret = readSecretFileSync(this.getClient().secretFile).toString().trim();
     return this.accountOf(configuration, callback, kept).catch((cause: unknown) => {
       if (isAway(cause)) throw new IssuerAway(AWAY, { cause });
       return (cause as { code?: unknown }).code === undefined ? 'the response is not valid' : 'the issuer refused';
@@ -76,14 +79,12 @@ export class Issuer {
     }
   }
 
-  private async discover({ issuer, clientId, secretFile }: ReturnType<Issuer['getClient']>): Promise<Configuration> {
+  private async discover({ issuer, clientId }: ReturnType<Issuer['getClient']>): Promise<Configuration> {
     const { ClientSecretBasic, ClientSecretPost, allowInsecureRequests, discovery } = await import('openid-client');
     const authenticate: ClientAuth = (server, ...request) => {
-      // Read each time, because the file may be replaced.
-      const secret = readSecretFileSync(secretFile).toString().trim();
       // An issuer that names no method takes Basic (OpenID Connect Discovery, section 3).
       const takesForms = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
-      (takesForms ? ClientSecretPost(secret) : ClientSecretBasic(secret))(server, ...request);
+      (takesForms ? ClientSecretPost(this.secret) : ClientSecretBasic(this.secret))(server, ...request);
     };
     return discovery(new URL(issuer), clientId, undefined, authenticate, {
       timeout: TIMEOUT_SECONDS,
