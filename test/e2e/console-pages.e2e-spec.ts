@@ -1,19 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database } from '#libs/platform/database';
 import { arrangeEveryResource, type EveryResource } from '../contract/every-resource';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
 import { Downloads } from '../../libs/console/src/http/downloads';
-import { POSTURES } from '../../libs/computers/src/domain/posture';
-import { FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { createTestDatabase } from '../support/test-database';
-
-const isAll =
-  (state: string) =>
-  ({ checks }: (typeof POSTURES)[number]): boolean =>
-    Object.values(checks).every((one) => one === state);
 
 const XSS = '<img src=x onerror=alert(1)>"\'';
 const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;';
@@ -259,15 +251,6 @@ describe('The pages of the console', () => {
     expect(body['results']).toMatchObject([{ name: 'Three' }]);
   });
 
-  it('tell totals, owners, checks and sources at a glance', async () => {
-    const { text } = await viewer.get('/');
-
-    expect(text).toMatch(/Cloud resources<\/a><\/td>\s*<td[^>]*>1<\/td>\s*<td[^>]*>1<\/td>/);
-    expect(text).toMatch(/<svg class="bar"[^>]*aria-label="100 % have an owner"/);
-    expect(text).toContain('Disk encryption');
-    expect(text).toMatch(/<td>mdm<\/td>[\s\S]*no limit is set/);
-  });
-
   it('say that there are more sources and imports than they show', async () => {
     const { slug, id } = await console.aWorkspace();
     const browser = await console.signIn(slug, 'viewer');
@@ -291,46 +274,6 @@ describe('The pages of the console', () => {
     expect(imports).toContain('The newest 100 imports.');
     expect(imports.match(/href="\/imports\/[0-9a-f-]{36}"/g)).toHaveLength(100);
     expect(overview).toContain('The first 50 of 101 sources.');
-  });
-
-  it('count the computers once for all checks', async () => {
-    const read = jest.spyOn(console.app.get(Database), 'read');
-    await viewer.get('/');
-    const sent = read.mock.calls.flatMap(([, statements]) => statements.map(({ text }) => text));
-    read.mockRestore();
-
-    expect(sent.filter((text) => /_counts_at|_computer\b/.test(text))).toHaveLength(2);
-  });
-
-  it('draw ninety days of owners and checks, with the same as a table', async () => {
-    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-    const write = (workspace: string, ago: number, assets: object, computers: object) =>
-      api.arrange.change(workspace, 'INSERT INTO day_count VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [
-        ...[workspace, day(ago), JSON.stringify(assets), JSON.stringify(computers)],
-      ]);
-    const { slug, id } = await console.aWorkspace();
-    const browser = await console.signIn(slug, 'viewer');
-    expect((await browser.get('/')).text).toContain('come with the first day that is over');
-    const [none, all] = [POSTURES.findIndex(isAll('FAILING')), POSTURES.findIndex(isAll('PASSING'))];
-    const withOwner = FACETS.findIndex(({ hasOwner }) => hasOwner);
-    const without = FACETS.findIndex(({ hasOwner }) => !hasOwner);
-    await write(id, 1, [[1, withOwner, 2], [1, without, 1]], [[all, 3], [none, 1]]); // prettier-ignore
-    await write(id, 90, [[1, without, 4]], [[none, 1]]);
-    await write(id, 91, [[1, without, 4]], [[none, 1]]);
-    await write(theirs.id, 2, [[1, without, 4]], [[none, 1]]);
-
-    // Without the key Postgres reads the days as they were written, not in their order.
-    const key = 'ADD CONSTRAINT day_count_pkey PRIMARY KEY (workspace_id, day)';
-    await console.database.admin.query('ALTER TABLE day_count DROP CONSTRAINT day_count_pkey');
-    const { text } = await browser.get('/').finally(() => console.database.admin.query(`ALTER TABLE day_count ${key}`));
-
-    expect(text).toContain('aria-label="Cloud resources: 66 % have an owner"');
-    expect(text).toContain('aria-label="Disk encryption: 75 % pass"');
-    expect(
-      [...text.matchAll(/<th scope="row">([\d-]+)<\/th><td class="number">([^<]+)</g)].map((row) => row.slice(1)),
-    ).toEqual([
-      ...[[day(1), '66'], [day(90), '0'], [day(1), '75'], [day(90), '0']], // prettier-ignore
-    ]);
   });
 
   it('show every field of an asset as text', async () => {

@@ -23,10 +23,11 @@ export class OverviewController {
 
   @Get()
   async show(@Sent() { me: { workspaceId } }: SentTo, @Res() response: Response): Promise<void> {
-    const dayBefore = (days: number) => new Date(this.clock.now() - days * DAY_MS).toISOString().slice(0, 10);
+    const now = this.clock.now();
+    const dayBefore = (days: number) => new Date(now - days * DAY_MS).toISOString().slice(0, 10);
     // The worker has counted the days that are over. Today's assets are counted already, computers once in an index.
     const written = (of: Counted) => this.counts.written(workspaceId, of, dayBefore(DAYS), dayBefore(1));
-    const [[assets], [computers], assetDays, computerDays, { items, totalCount }, latest] = await Promise.all([
+    const [[assets], [computers], assetDays, computerDays, sources, latest] = await Promise.all([
       this.counts.days(workspaceId, 'assets', {}),
       this.counts.days(workspaceId, 'computers', {}),
       written('assets'),
@@ -34,17 +35,11 @@ export class OverviewController {
       this.imports.sources(newestOf(workspaceId), { size: SOURCES, after: null }),
       this.imports.latest({ workspaceId, source: null }, LAST_RUNS),
     ]);
-    const sources = items.map((one) => ({
-      ...one,
-      isStale: one.staleAfterSeconds !== null && ageOf(one.lastCompletedAt) > one.staleAfterSeconds,
-    }));
     sendPage(response, 'overview', {
-      ...{ title: 'Overview', sources, sourceCount: totalCount, runs: latest.map(({ run }) => run) },
+      ...{ title: 'Overview', now, sources, runs: latest.map(({ run }) => run) },
       ...{ categories: categoriesOf(assets as CountedDay), checks: checksOf(computers as CountedDay) },
       owners: trendOf('have an owner', assetDays, ownedOf),
       passes: trendOf('pass', computerDays, checksOf),
     });
   }
 }
-
-const ageOf = (moment: Date | null): number => (moment ? (Date.now() - moment.getTime()) / 1_000 : Infinity);

@@ -43,12 +43,12 @@ ${table('it.checks', '', {
 })}
 ${trend('it.passes', 'Computers that pass')}
 <h2>Sources</h2>
-<% if (it.sourceCount > it.sources.length) { %><p class="soft">The first <%= it.sources.length %> of <%= it.sourceCount.toLocaleString('en') %> sources.</p><% } %>
-${table('it.sources', 'There is no source yet.', {
+<% if (it.sources.totalCount > it.sources.items.length) { %><p class="soft">The first <%= it.sources.items.length %> of <%= it.sources.totalCount.toLocaleString('en') %> sources.</p><% } %>
+${table('it.sources.items', 'There is no source yet.', {
   Source: `<%= one.source %>`,
   Assets: number(`<%= one.assetCount.toLocaleString('en') %>`),
   'Last completed import': `<%= it.time(one.lastCompletedAt) %>`,
-  Fresh: `<% if (one.staleAfterSeconds === null) { %><span class="soft">no limit is set</span><% } else if (one.isStale) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %>`,
+  Fresh: `<% if (one.staleAfterSeconds === null) { %><span class="soft">no limit is set</span><% } else if (it.now - one.lastCompletedAt > one.staleAfterSeconds * 1_000) { %><span class="bad-text">stale</span><% } else { %><span class="good">yes</span><% } %>`,
 })}
 <h2>Last imports</h2>
 ${RUNS}`,
