@@ -264,9 +264,9 @@ describe('admin applications', () => {
       await trust('file', '--jwks', given());
       const before = await stored();
 
-      const wrong = [['--jwks', given()], [await idOf(GITHUB), '--jwks', given()], [await idOf('file')]];
-      for (const words of wrong)
-        expectFault(await refresh(...words), 2, /Give --jwks, and the ID, for a trust that was added with --jwks/);
+      expectFault(await refresh('--jwks', given()), 2, /name the trust by its id/);
+      expectFault(await refresh(await idOf(GITHUB), '--jwks', given()), 2, /added with --jwks, and for no other/);
+      expectFault(await refresh(await idOf('file')), 1, /Give --jwks for a trust/);
       expectFault(await refresh(randomUUID()), 1, /has no trust/);
       expectFault(await run('trust', 'refresh', 'ci_nobody'), 1, /no application/);
       expectFault(await run('trust', 'list', 'ci_nobody'), 1, /no application/);

@@ -98,13 +98,15 @@ async function refresh(
   { jwks, endToken = false, ...options }: RefreshOptions,
 ): Promise<void> {
   const { thumbprintsOf } = await import('#libs/auth/operators');
+  if (jwks !== undefined && id === undefined) throw new WrongUsage('With --jwks, name the trust by its id.');
   await listed(clientId, options, async (trusts, operator) => {
     const all = await trusts.list(clientId);
     if (all === null) return null;
     const chosen = all.filter((trust) => (id === undefined ? !trust.given : trust.id === id));
     if (chosen.length === 0) throw id === undefined ? nothingToFetch() : unknownTrust(clientId, id);
     if (chosen.some(({ given }) => given !== (jwks !== undefined))) {
-      throw new WrongUsage('Give --jwks, and the ID, for a trust that was added with --jwks, and for no other.');
+      const fault = 'Give --jwks for a trust that was added with --jwks, and for no other.';
+      throw jwks === undefined ? new CommandFailed(fault) : new WrongUsage(fault);
     }
     const sets = new Map<string, ClientKey[]>();
     for (const trust of chosen) sets.set(trust.id, await keysOf(operator, jwks, trust.source));
