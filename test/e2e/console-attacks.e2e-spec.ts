@@ -3,7 +3,9 @@ import { type IncomingMessage, type Server, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { freePort } from '../support/free-port';
+import { until } from '../support/until';
 
 /** A part of an address that names somebody or something. */
 const NAMED = /ci_\w+|[0-9a-f-]{36}/;
@@ -174,6 +176,40 @@ describe('An attacker of the console', () => {
 
     it('is not awaited for what the role may not do', async () => {
       expect(await sendPart('/people', viewer)).toMatch(/^HTTP\/1.1 403 [^]*\r\nConnection: close\r\n/);
+    });
+
+    it('does nothing for a person who lost the right before its last bytes came', async () => {
+      const admin = await console.signIn(ours.slug, 'admin');
+      const ways: [string, (leaver: typeof viewer) => Promise<unknown>, number, string | null][] = [
+        ['removed', ({ personId: id }) => admin.submit('/people', `/people/${id}/remove`), 303, '/sign-in'],
+        ['demoted', ({ personId: id }) => admin.submit('/people', `/people/${id}/role`), 403, null],
+        ['signed out', (leaver) => leaver.submit('/', '/sign-out'), 303, '/sign-in'],
+      ];
+      for (const [name, lose, status, location] of ways) {
+        const leaver = await console.signIn(ours.slug, 'admin');
+        const added = { name, email: `${name.replace(' ', '-')}@example.com`, role: 'admin' };
+        const form = new URLSearchParams({ ...(await leaver.get('/')).fields('/sign-out'), ...added }).toString();
+        const find = jest.spyOn(console.app.get(Sessions), 'find');
+        const sending = request(`${console.origin}/people`, {
+          method: 'POST',
+          headers: {
+            ...{ Cookie: `console_session=${leaver.cookies['console_session'] ?? ''}`, Origin: console.origin },
+            ...{ 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': form.length },
+          },
+        });
+        sending.write(form.slice(0, -5));
+        await until(() => find.mock.results.length > 0);
+        await find.mock.results[0]?.value;
+        find.mockRestore();
+        await lose(leaver);
+
+        sending.end(form.slice(-5));
+        const [response] = (await once(sending, 'response')) as [IncomingMessage];
+
+        response.resume();
+        expect([name, response.statusCode, response.headers.location ?? null]).toEqual([name, status, location]);
+        expect((await admin.get('/people')).text).not.toContain(added.email);
+      }
     });
 
     it('leaves the connection open when it was read', async () => {

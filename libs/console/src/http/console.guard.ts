@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { formReader } from '#libs/platform/http/server';
 import type { Request } from 'express';
 import { type Role } from '../domain/person';
-import { mayAct } from '../domain/signed-in';
+import { type SignedIn, mayAct } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
 import { Access } from './access.decorator';
 import { Cookies } from './cookies';
@@ -30,21 +30,27 @@ export class ConsoleGuard implements CanActivate {
     // Forms of a kind that is not read here are as empty ones.
     request.body ??= {};
     if (needed === 'anyone') return true;
-    const cookie = this.cookies.read(request, 'session');
-    const signedIn = cookie === null ? null : await this.sessions.find(cookie, request.context.requestId);
-    // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
-    if (!signedIn) throw new AnotherResponse((response) => response.redirect(303, '/sign-in'));
-    request.signedIn = signedIn;
-    if (!mayAct(signedIn.role, needed)) {
-      throw new ForbiddenException('Only administrators of the workspace may do this.');
-    }
+    await this.admit(request, needed);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       // Nobody else's body is read.
       await readForm(request, context.switchToHttp().getResponse());
+      // The right may have ended while the form came.
+      const signedIn = await this.admit(request, needed);
       // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
       const form: unknown = request.is('multipart/form-data') ? request.query : request.body;
       assertForm(signedIn, form as Record<string, unknown>);
     }
     return true;
+  }
+
+  /** Finds who sends the request. @throws {@link AnotherResponse} for nobody, and 403 for a role that does not suffice */
+  async admit(request: Request, needed: Role): Promise<SignedIn> {
+    const cookie = this.cookies.read(request, 'session');
+    const signedIn = cookie === null ? null : await this.sessions.find(cookie, request.context.requestId);
+    // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
+    if (!signedIn) throw new AnotherResponse((response) => response.redirect(303, '/sign-in'));
+    request.signedIn = signedIn;
+    if (mayAct(signedIn.role, needed)) return signedIn;
+    throw new ForbiddenException('Only administrators of the workspace may do this.');
   }
 }
