@@ -1,6 +1,6 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as step } from 'node:timers/promises';
 import { type ImportOptions, type ImportReport, type ImportsService, InputUnreadable } from '#libs/inventory/operators';
@@ -14,6 +14,7 @@ import { type UploadOptions, Uploads } from './uploads';
 
 const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null };
 const REPORT = { failed: 0 } as ImportReport;
+const BAD_LINE = { place: 1, line: 1, reason: 'x', text: 'x' };
 
 describe('Uploads', () => {
   const port = Math.floor(Math.random() * 1e9);
@@ -114,8 +115,7 @@ describe('Uploads', () => {
 
     uploads.import(personOf(1), upload);
     const { options, fail } = imports[1] ?? {};
-    const line = { place: 1, line: 1, reason: 'x', text: 'x' };
-    expect(() => options?.onBadLine?.(line)).toThrow('ENOENT');
+    expect(() => options?.onBadLine?.(BAD_LINE)).toThrow('ENOENT');
     fail?.(new Error('ENOENT'));
     await settle();
 
@@ -123,19 +123,18 @@ describe('Uploads', () => {
   });
 
   it('tells what became of an import whose file cannot be removed, and runs the next', async () => {
-    const unremovable = jest.spyOn(files, 'removeInput').mockImplementation(() => {
-      throw new Error('The file cannot be removed.');
-    });
     const [refused, imported] = [await begin(1), await begin(2)];
     imports[1]?.end(REPORT);
     await settle();
     uploads.import(personOf(2), imported);
+    rmSync(directory, { recursive: true });
+    writeFileSync(directory, '');
 
     const stopped = uploads.onModuleDestroy();
     imports[0]?.fail(new Error('lost'));
     imports[2]?.end(REPORT);
     await stopped;
-    unremovable.mockRestore();
+    rmSync(directory);
 
     expect([refused.state, imported.state]).toEqual(['refused', 'imported']);
   });
@@ -169,6 +168,24 @@ describe('Uploads', () => {
     for (let stored = 0; stored < 20; stored += 1) await aFile();
 
     await expect(aFile()).rejects.toThrow('Too many files');
+  });
+
+  it('keeps places for failed records alone, when an import has ended', async () => {
+    const [clean, failed] = [await begin(1), await begin(2)];
+    imports[1]?.options.onBadLine?.(BAD_LINE);
+    imports.forEach(({ end }) => end(REPORT));
+    await settle();
+    uploads.import(personOf(1), clean);
+    uploads.import(personOf(2), failed);
+    imports[3]?.options.onBadLine?.(BAD_LINE);
+    imports.forEach(({ end }) => end(REPORT));
+    await settle();
+
+    expect([clean.state, failed.state, existsSync(failed.path)]).toEqual(['imported', 'imported', false]);
+    expect(readdirSync(directory, { recursive: true }).map((one) => basename(String(one)))).toEqual([
+      basename(dirname(dirname(failed.path))),
+      'failed-records.ndjson',
+    ]);
   });
 
   it('makes its directory again after a cleaner of temporary files removed it', async () => {

@@ -151,7 +151,7 @@ export class Uploads implements OnModuleDestroy {
       upload.endedAt = this.clock.now();
       failed.close();
       upload.failedKept = failed.kept;
-      if (upload.state !== 'tried') this.files.removeInput(path);
+      if (upload.state !== 'tried') this.files.remove(path, { keepsFailedRecords: failed.kept > 0 });
     }
   }
 

@@ -56,15 +56,11 @@ export class UploadFiles implements OnModuleInit {
     done(null);
   }
 
-  /** Removes the file. Its failed records stay. */
-  removeInput(path: string): void {
-    rmSync(dirname(path), { recursive: true, force: true });
-  }
-
   /** Removes the file and its failed records, at the next start where that fails. No timer or form reader catches errors. */
-  remove(path: string): void {
+  remove(path: string, { keepsFailedRecords = false } = {}): void {
+    const folder = dirname(path);
     try {
-      rmSync(dirname(dirname(path)), { recursive: true, force: true });
+      rmSync(keepsFailedRecords ? folder : dirname(folder), { recursive: true, force: true });
     } catch (error) {
       this.logger.error({ message: 'upload not removed', error });
     }
