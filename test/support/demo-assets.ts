@@ -28,7 +28,7 @@ export async function loadDemoAssets(
   };
   const since = Date.now();
   let nextSaid = STEP_SAID;
-  const report = await imports.runLines(workspace, options, lines(), (read) => {
+  const report = await imports.runLines(workspace, options, lines(), ({ read }) => {
     if (process.stderr.isTTY) process.stderr.write(`\r  ${read} of ${assets} assets loaded`);
     else if (read >= nextSaid) {
       say(`  ${read} of ${assets} assets loaded`);

@@ -7,6 +7,7 @@ import { type ImportOptions, type ImportReport, type ImportsService, InputUnread
 import { workspaceId } from '#libs/kernel';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import type { Settings } from '#libs/platform/config';
+import { NO_COUNTS } from '../../../inventory/src/imports/domain/recorded-run';
 import type { SignedIn } from '../domain/signed-in';
 import { type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { AnotherResponse } from './page';
@@ -60,10 +61,10 @@ describe('Uploads', () => {
     const { mostBytes, onProgress, dryRun } = imports[0]?.options ?? {};
 
     expect([dryRun, mostBytes]).toEqual([true, 1_000_000_000]);
-    const progress = { warned: 0, bytesRead: 1, bytesTotal: 1 };
-    expect(() => onProgress?.({ ...progress, read: 1_000_000 })).not.toThrow();
-    expect(() => onProgress?.({ ...progress, read: 1_000_001 })).toThrow('more than 1,000,000 records');
-    expect(upload.progress?.read).toBe(1_000_001);
+    const progress = { ...NO_COUNTS, bytesRead: 1, bytesTotal: 1 };
+    expect(() => onProgress?.({ ...progress, read: 600_000, skipped: 400_000 })).not.toThrow();
+    expect(() => onProgress?.({ ...progress, read: 600_000, skipped: 400_001 })).toThrow('more than 1,000,000 records');
+    expect(upload.progress?.skipped).toBe(400_001);
   });
 
   it('removes a file an hour after its last run, and none that is under way', async () => {
@@ -157,7 +158,7 @@ describe('Uploads', () => {
     const upload = await begin();
 
     const stopped = uploads.onModuleDestroy();
-    expect(() => imports[0]?.options.onProgress?.({ read: 1, warned: 0, bytesRead: 1, bytesTotal: 1 })).toThrow();
+    expect(() => imports[0]?.options.onProgress?.({ ...NO_COUNTS, bytesRead: 1, bytesTotal: 1 })).toThrow();
     imports[0]?.fail(new Error('interrupted'));
     await stopped;
 

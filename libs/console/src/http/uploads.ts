@@ -158,7 +158,7 @@ export class Uploads implements OnModuleDestroy {
   private follow(upload: Upload, progress: ImportProgress): void {
     upload.progress = progress;
     if (this.stopping) throw new InputUnreadable('The console stopped.');
-    if (progress.read > MOST_RECORDS) {
+    if (progress.read + progress.skipped > MOST_RECORDS) {
       throw new InputUnreadable(`The file has more than ${MOST_RECORDS.toLocaleString('en')} records.`);
     }
   }

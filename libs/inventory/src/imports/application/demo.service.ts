@@ -2,7 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { type DemoExport, demoExports } from '../domain/demo-exports';
 import { DEMO_SIZES, DEMO_SOURCE, DEMO_TAG_KEYS, type DemoSize, demoInventory } from '../domain/demo-inventory';
 import type { InputLine } from '../domain/import-files.port';
-import type { ImportReport } from '../domain/import-report';
+import type { ImportCounts, ImportReport } from '../domain/import-report';
 import type { RecordMap } from '../domain/maps/record-map';
 import type { TagKeyRepository } from '../../tag-keys/domain/tag-key-repository.port';
 import type { ImportsService } from './imports.service';
@@ -30,7 +30,7 @@ export class DemoService {
     }
     if (size === 'S' || size === 'M') return this.loadExports(workspaceId, size, onProgress);
     const lines = linesOf(demoInventory(size));
-    return this.imports.runLines(workspaceId, { ...OPTIONS, source: DEMO_SOURCE }, lines, (done) =>
+    return this.imports.runLines(workspaceId, { ...OPTIONS, source: DEMO_SOURCE }, lines, ({ read: done }) =>
       onProgress({ done, total: DEMO_SIZES[size] }),
     );
   }
@@ -44,7 +44,9 @@ export class DemoService {
     let done = 0;
     for (const one of [...beginnings, ...exports]) {
       reports.push(
-        await this.loadExport(workspaceId, one, (read) => onProgress({ done: done + read, total: DEMO_SIZES[size] })),
+        await this.loadExport(workspaceId, one, ({ read }) =>
+          onProgress({ done: done + read, total: DEMO_SIZES[size] }),
+        ),
       );
       done += one.items.length;
     }
@@ -54,7 +56,7 @@ export class DemoService {
   private async loadExport(
     workspaceId: WorkspaceId,
     { source, map: name, items }: DemoExport,
-    onRead: (read: number) => void,
+    onRead: (counts: ImportCounts) => void,
   ): Promise<ImportReport> {
     const map = name === null ? null : this.mapNamed(name);
     const lines: InputLine[] = [];

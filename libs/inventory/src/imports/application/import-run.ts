@@ -67,7 +67,7 @@ export class ImportRun {
   constructor(
     private readonly session: ImportSession,
     private readonly options: Omit<ImportOptions, 'onProgress'>,
-    private readonly onRead: (read: number, warned: number) => void,
+    private readonly onRead: (counts: ImportTally['counts']) => void,
   ) {
     this.places = new InputPlaces(options.files);
     this.tally = new ImportTally(this.places, options.onBadLine);
@@ -296,7 +296,7 @@ export class ImportRun {
   /** @throws when an operator has ended the import */
   private tellProgress(): void {
     this.session.count({ ...this.tally.counts });
-    this.onRead(this.tally.counts.read, this.tally.counts.warned);
+    this.onRead(this.tally.counts);
   }
 }
 

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { ImportFiles, type InputLine } from '../domain/import-files.port';
-import type { BytesRead, ImportReport } from '../domain/import-report';
+import type { BytesRead, ImportCounts, ImportReport } from '../domain/import-report';
 import { ImportStore } from '../domain/import-store.port';
-import type { RunFile } from '../domain/recorded-run';
+import { NO_COUNTS, type RunFile } from '../domain/recorded-run';
 import { nameOfFile } from '../domain/input-places';
 import { type ImportOptions, ImportRun } from './import-run';
 
@@ -26,16 +26,16 @@ export class ImportsService {
     let bytes: BytesRead = { bytesRead: 0, bytesTotal: null };
     const { map = null, format = null, mostBytes = Infinity } = options;
     const files = options.files.map((file) => ({ name: nameOfFile(file), bytes: this.files.sizeOf(file) }));
-    let records = { read: 0, warned: 0 };
-    const show = (): void => options.onProgress?.({ ...records, ...bytes });
+    let counts = NO_COUNTS;
+    const show = (): void => options.onProgress?.({ ...counts, ...bytes });
     const onBytes = (progress: BytesRead): void => {
       bytes = progress;
       // A map may read a whole document before its first record.
       show();
     };
     const lines = this.files.read(options.files, onBytes, { map, format, mostBytes });
-    const onRead = (read: number, warned: number): void => {
-      records = { read, warned };
+    const onRead = (read: ImportCounts): void => {
+      counts = read;
       show();
     };
     return this.runChunks(workspaceId, options, lines, onRead, files);
@@ -46,7 +46,7 @@ export class ImportsService {
     workspaceId: WorkspaceId,
     options: Omit<ImportOptions, 'onProgress'>,
     lines: AsyncIterable<InputLine> | Iterable<InputLine>,
-    onRead: (read: number, warned: number) => void,
+    onRead: (counts: ImportCounts) => void,
   ): Promise<ImportReport> {
     return this.runChunks(workspaceId, options, oneByOne(lines), onRead, []);
   }
@@ -55,7 +55,7 @@ export class ImportsService {
     workspaceId: WorkspaceId,
     options: Omit<ImportOptions, 'onProgress'>,
     chunks: AsyncIterable<readonly InputLine[]>,
-    onRead: (read: number, warned: number) => void,
+    onRead: (counts: ImportCounts) => void,
     files: readonly RunFile[],
   ): Promise<ImportReport> {
     const { source, dryRun } = options;

@@ -56,7 +56,4 @@ export interface BytesRead {
   readonly bytesTotal: number | null;
 }
 
-export interface ImportProgress extends BytesRead {
-  readonly read: number;
-  readonly warned: number;
-}
+export type ImportProgress = BytesRead & ImportCounts;
