@@ -108,6 +108,12 @@ describe('Uploads', () => {
     expect(upload.reason).toBe("a$&b$'.csv is not a CSV file.");
   });
 
+  it('gives a file a name that can be stored and recorded', async () => {
+    const { path } = await aFile(1, '../\0\ud800.csv');
+
+    expect(basename(path)).toBe('..___.csv');
+  });
+
   it('refuses an import whose failed records cannot be kept', async () => {
     const upload = await begin();
     imports[0]?.end(REPORT);

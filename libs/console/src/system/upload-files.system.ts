@@ -105,7 +105,7 @@ export class UploadFiles implements OnModuleInit {
 
 /** The import tells the format by the end of the name, and its record shows the name. */
 function nameOf(original: string): string {
-  const name = [...original.replace(/[/\0]/g, '_')].slice(-MOST_CHARACTERS).join('');
+  const name = [...original.replace(/[/\0\p{Surrogate}]/gu, '_')].slice(-MOST_CHARACTERS).join('');
   return ['', '.', '..'].includes(name) ? 'upload' : name;
 }
 
