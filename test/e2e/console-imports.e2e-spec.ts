@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -281,16 +282,17 @@ describe('An upload to the console', () => {
   });
 
   /** Begins to send a file, and never ends it. */
-  const sendHalf = async () => {
-    const address = addressIn(await admin.get('/imports/new'));
+  const sendHalf = async (browser: ConsoleBrowser = admin, before = '') => {
+    const address = addressIn(await browser.get('/imports/new'));
     const type = 'multipart/form-data; boundary=b';
-    const cookie = Object.entries(admin.cookies)
+    const cookie = Object.entries(browser.cookies)
       .map(([name, value]) => `${name}=${value}`)
       .join('; ');
     const sending = request(`${console.origin}${address}`, {
       ...{ method: 'POST', headers: { Cookie: cookie, Origin: console.origin, 'Content-Type': type } },
     });
     sending.on('error', () => undefined);
+    sending.write(before);
     sending.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="half"\r\n\r\n${'x'.repeat(100_000)}`);
     while (!files().some((file) => file.endsWith('half'))) await delay(20);
     return sending;
@@ -304,6 +306,27 @@ describe('An upload to the console', () => {
 
     while (files().length > before.length) await delay(20);
     expect(console.logLines.filter(({ message }) => message === 'request failed')).toEqual([]);
+  });
+
+  it('does nothing for a person who lost the right before the end of the file came', async () => {
+    const part = '--b\r\nContent-Disposition: form-data; name=';
+    const options = `${part}source\r\n\r\nlate\r\n${part}missing\r\n\r\nkeep\r\n`;
+    const before = files();
+    for (const [change, status] of [
+      ['remove', 303],
+      ['role', 403],
+    ]) {
+      const leaver = await console.signIn(ours.slug, 'admin');
+      const sending = await sendHalf(leaver, options);
+      await admin.submit('/people', `/people/${leaver.personId}/${change}`);
+
+      sending.end('\r\n--b--\r\n');
+      const [response] = (await once(sending, 'response')) as [IncomingMessage];
+
+      response.resume();
+      expect([change, response.statusCode, files()]).toEqual([change, status, before]);
+    }
+    expect(await query(`SELECT id FROM import_run WHERE source = 'late'`, [])).toEqual([]);
   });
 
   it('is received beside those of other workspaces, and beside none of its own', async () => {

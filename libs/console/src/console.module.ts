@@ -41,7 +41,8 @@ import { Sessions } from './typeorm/sessions';
     AuditController,
   ],
   providers: [
-    { provide: APP_GUARD, useClass: ConsoleGuard },
+    ConsoleGuard,
+    { provide: APP_GUARD, useExisting: ConsoleGuard },
     { provide: APP_FILTER, useClass: ConsoleFilter },
     AssetChanges,
     Cookies,

@@ -5,6 +5,7 @@ import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Sent, type SentTo } from './access.decorator';
+import { ConsoleGuard } from './console.guard';
 import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
@@ -35,6 +36,7 @@ export class ImportsController {
     private readonly files: UploadFiles,
     private readonly runs: ImportRuns,
     private readonly names: Names,
+    private readonly guard: ConsoleGuard,
   ) {}
 
   @Get()
@@ -65,6 +67,8 @@ export class ImportsController {
     const missing: Refused['errors'] = file ? {} : { file: 'Choose a file.' };
     const begin = async (): Promise<void> => {
       try {
+        // The right may have ended while the file came.
+        await this.guard.admit(response.req, 'admin');
         const options = await this.read(body);
         if (!file) return refuseFields(missing);
         const { id } = this.uploads.begin(me, file, options, body);
