@@ -42,7 +42,7 @@ export class ChangedComputerRow extends ComputerColumns {
   @ViewColumn() facet!: number | null;
 }
 
-/** Former states of computers. Migration 1780000000095 of the inventory makes the view. */
+/** Former states of computers. Migration 1780000000096 of the inventory makes the view. */
 @ViewEntity({ name: 'former_computer', synchronize: false })
 export class FormerComputerRow extends ComputerColumns {
   @ViewColumn() version_id!: string;

@@ -11,7 +11,7 @@ import { AssetRow } from './asset.row';
 
 /**
  * A former state of an asset: the columns of its row, below, and these. A trigger on `asset` writes it, see migration
- * 1780000000095.
+ * 1780000000096.
  */
 @Entity('asset_version')
 export class AssetVersionRow {

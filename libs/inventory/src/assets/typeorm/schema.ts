@@ -14,7 +14,7 @@ import { AssetIndexes1780000000058 } from './migrations/1780000000058-asset-inde
 import { EmployeeEmails1780000000085 } from './migrations/1780000000085-employee-emails';
 import { VisibleOwners1780000000092 } from './migrations/1780000000092-visible-owners';
 import { HiddenEmployeeRow, VisibleOwnerRow } from './visible-owner.row';
-import { AssetVersions1780000000095 } from './migrations/1780000000095-asset-versions';
+import { AssetVersions1780000000096 } from './migrations/1780000000096-asset-versions';
 import { HiddenEmployees1780000000125 } from './migrations/1780000000125-hidden-employees';
 import { CellStatistics1780000000134 } from './migrations/1780000000134-cell-statistics';
 
@@ -59,7 +59,7 @@ export const inventorySchema: SchemaPart = {
     AssetIndexes1780000000058,
     EmployeeEmails1780000000085,
     VisibleOwners1780000000092,
-    AssetVersions1780000000095,
+    AssetVersions1780000000096,
     HiddenEmployees1780000000125,
     CellStatistics1780000000134,
   ],

@@ -14,7 +14,7 @@ const check = (name: string, weight: number): string =>
  * Views show other features the former states of computers, and of owners. The view of known assets has every asset, visible
  * or not. security_invoker: the reader's own row-level security holds, not that of the view's owner.
  */
-export class AssetVersions1780000000095 implements MigrationInterface {
+export class AssetVersions1780000000096 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE asset ADD COLUMN erased_change_id bigint;
