@@ -131,16 +131,6 @@ describe('A recorded import', () => {
     expect(run?.['files']).toEqual([{ name: basename(file), bytes: statSync(file).size }, unknown, unknown]);
   });
 
-  it('tells how many items its map leaves out, while it runs', async () => {
-    const options = { source: 'test', files: [], dryRun: true, missing: 'keep', createTagKeys: null } as const;
-    const lines = [1, 2].map((line) => ({ fileIndex: 0, line, leftOut: true as const }));
-    const told: number[] = [];
-
-    await setting.imports.runLines(setting.here, options, lines, ({ skipped }) => told.push(skipped));
-
-    expect(told[0]).toBe(2);
-  });
-
   it.each([
     ['an operator', 'migrationDatabaseUrl', 1],
     ['a person, whose role owns no table', 'consoleDatabaseUrl', 0],
