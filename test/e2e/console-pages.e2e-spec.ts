@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { arrangeEveryResource, type EveryResource } from '../contract/every-resource';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
-import { Downloads } from '../../libs/console/src/http/downloads';
 import { createTestDatabase } from '../support/test-database';
 
 const XSS = '<img src=x onerror=alert(1)>"\'';
@@ -301,107 +297,5 @@ describe('The pages of the console', () => {
       shown += text;
     }
     for (const field of [...fields, 'key', 'value', 'agent', 'email']) expect(shown).toContain(ESCAPED + field);
-  });
-
-  describe('downloads', () => {
-    it('give a list as filtered, without formulas', async () => {
-      await api.arrange.anAsset(ours.id, { type: 'CUSTOM', name: '=1+1', classification: 'PUBLIC' });
-      const person = await console.signIn(ours.slug, 'viewer');
-
-      const [csv, none, computers] = [
-        await person.get('/inventory/download?classification=PUBLIC'),
-        await person.get('/inventory/download?name=nobody'),
-        await person.get('/computers/download?isMonitored=true'),
-      ];
-
-      expect(csv.headers.get('content-disposition')).toBe('attachment; filename="inventory.csv"');
-      expect(csv.text).toMatch(/^"id","name",.*\r\n"[0-9a-f-]{36}","'=1\+1","CUSTOM","PUBLIC",.*\r\n$/);
-      expect(none.text.split('\r\n')).toHaveLength(2);
-      expect([computers.status, computers.text.startsWith('"id","name","owner"')]).toEqual([200, true]);
-      const { rows } = await console.database.admin.query(
-        `SELECT action, actor_name, target_id FROM audit_event WHERE actor_name = $1 AND action LIKE '%exported' ORDER BY id`,
-        [person.personId],
-      );
-      expect(rows.map((row: { target_id: string }) => row.target_id)).toEqual(['assets', 'assets', 'computers']);
-    });
-
-    it('read and record nothing for a HEAD', async () => {
-      const person = await console.signIn(ours.slug, 'viewer');
-
-      for (const path of ['/inventory/download', '/computers/download', '/audit/download']) {
-        const { status } = await fetch(`${console.origin}${path}`, {
-          method: 'HEAD',
-          headers: { Cookie: `console_session=${person.cookies['console_session']}` },
-        });
-        expect([path, status]).toEqual([path, 200]);
-      }
-
-      const { rows } = await console.database.admin.query(
-        `SELECT action FROM audit_event WHERE actor_name = $1 AND action LIKE '%exported'`,
-        [person.personId],
-      );
-      expect(rows).toEqual([]);
-    });
-
-    it('give the audit as lines of JSON', async () => {
-      const person = await console.signIn(ours.slug, 'viewer');
-      const id = idIn(arranged, '/v1/inventory/assets');
-
-      const { text, headers } = await person.get(`/audit/download?assetId=${id}`);
-
-      const events = text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { target: { id: string } });
-      expect([headers.get('content-type'), events.length]).toEqual(['application/x-ndjson', 2]);
-      expect(events.every(({ target }) => target.id === id)).toBe(true);
-    });
-
-    it('are one at a time for each person', async () => {
-      const person = await console.signIn(ours.slug, 'viewer');
-      const holder = await console.database.admin.connect();
-      try {
-        await holder.query('BEGIN; LOCK TABLE asset IN ACCESS EXCLUSIVE MODE');
-        const first = person.get('/inventory/download');
-        const waits = 'SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass';
-        while ((await holder.query(waits, ['asset'])).rowCount === 0) await new Promise((done) => setTimeout(done, 20));
-
-        const second = await person.get('/inventory/download');
-        await holder.query('ROLLBACK');
-
-        expect([(await first).status, second.status]).toEqual([200, 429]);
-        expect((await person.get('/inventory/download')).status).toBe(200);
-      } finally {
-        holder.release(true);
-      }
-    });
-
-    it('leave no event in a workspace that was deleted meanwhile', async () => {
-      const gone = await console.aWorkspace();
-      const person = await console.signIn(gone.slug, 'viewer');
-      const downloads = console.app.get(Downloads) as unknown as { record: (...values: unknown[]) => Promise<void> };
-      const record = downloads.record.bind(downloads);
-      const directory = mkdtempSync(join(tmpdir(), 'compliance-audit-'));
-      const recorded = jest.spyOn(downloads, 'record').mockImplementationOnce(async (...values) => {
-        await console.admin('workspaces', 'delete', gone.slug, '--archive', directory, '--yes');
-        await record(...values);
-      });
-
-      expect((await person.get('/inventory/download')).status).toBe(200);
-
-      expect(recorded).toHaveBeenCalled();
-      rmSync(directory, { recursive: true });
-      const left = await console.database.admin.query('SELECT FROM audit_event WHERE workspace_id = $1', [gone.id]);
-      expect(left.rowCount).toBe(0);
-    });
-
-    it('are four a minute for each person', async () => {
-      const [person, other] = [await console.signIn(ours.slug, 'viewer'), await console.signIn(ours.slug, 'viewer')];
-      const statuses = [];
-      for (let times = 0; times < 5; times += 1) statuses.push((await person.get('/computers/download')).status);
-
-      expect(statuses).toEqual([200, 200, 200, 200, 429]);
-      expect((await other.get('/computers/download')).status).toBe(200);
-    });
   });
 });
