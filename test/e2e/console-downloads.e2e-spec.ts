@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AssetsService } from '#libs/inventory';
 import { Downloads } from '../../libs/console/src/http/downloads';
 import { type EveryResource, arrangeEveryResource } from '../contract/every-resource';
-import { type TestConsole, startConsole } from '../support/console-setting';
+import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { createTestDatabase } from '../support/test-database';
+import { until } from '../support/until';
 
 describe('Downloads of the console', () => {
   let console: TestConsole;
@@ -122,4 +124,37 @@ describe('Downloads of the console', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 429]);
     expect((await other.get('/computers/download')).status).toBe(200);
   });
+
+  it.each([
+    [
+      'was removed',
+      (slug: string, { personId }: Person) => console.admin('people', 'remove', '--workspace', slug, personId),
+    ],
+    ['signed out', (_: string, person: Person) => person.submit('/', '/sign-out')],
+  ])('end before the next page, once their person %s', async (_, end) => {
+    const { id, slug } = await console.aWorkspace();
+    await api.arrange.manyAssets(id, 600);
+    const person = await console.signIn(slug, 'viewer');
+    const assets = console.app.get(AssetsService);
+    const reader = assets.reader.bind(assets);
+    jest.spyOn(assets, 'reader').mockImplementationOnce(async (...asked) => {
+      const read = await reader(...asked);
+      return async (page) => {
+        const found = await read(page);
+        if (page.after === null) await end(slug, person);
+        return found;
+      };
+    });
+
+    const isComplete = await person.get('/inventory/download').then(
+      () => true,
+      () => false,
+    );
+
+    expect(isComplete).toBe(false);
+    await until(async () => (await exported(person)).length === 1);
+    expect(await exported(person)).toEqual([{ list: 'assets', rows: 500 }]);
+  });
 });
+
+type Person = ConsoleBrowser & { readonly personId: string };

@@ -6,6 +6,8 @@ import { Database } from '#libs/platform/database';
 import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
+import { Sessions } from '../typeorm/sessions';
+import { textOf } from '../typeorm/workspace-secret';
 
 const LIMIT = bucketSizeOf({ perMinute: 4, burst: 4 });
 /** A page of large assets is shorter, because several people may download at once. */
@@ -31,6 +33,7 @@ export class Downloads {
     private readonly buckets: TokenBuckets,
     private readonly database: Database,
     private readonly audit: AuditRecorder,
+    private readonly sessions: Sessions,
   ) {}
 
   /** A HEAD reads no row, so it leaves no event. @throws 429 */
@@ -51,7 +54,11 @@ export class Downloads {
       response.setHeader('Content-Type', download.mediaType);
       response.setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
       const record = (rows: number) => this.record(me, download.resource, rows);
-      await pipeline(linesOf(download, first, record), response);
+      const reader = async (page: PageRequest) => {
+        if (!(await this.sessions.find(textOf(me), requestId))) throw new Error('The person may not read on.');
+        return download.reader(page);
+      };
+      await pipeline(linesOf({ ...download, reader }, first, record), response);
     } catch (error) {
       if (!response.headersSent) throw error;
       this.logger.warn({ message: 'download cut off', requestId, error });
