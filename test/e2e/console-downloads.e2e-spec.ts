@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AssetsService } from '#libs/inventory';
@@ -154,6 +156,31 @@ describe('Downloads of the console', () => {
     expect(isComplete).toBe(false);
     await until(async () => (await exported(person)).length === 1);
     expect(await exported(person)).toEqual([{ list: 'assets', rows: 500 }]);
+  });
+
+  it('that nobody reads are closed, and recorded', async () => {
+    const { id, slug } = await console.aWorkspace();
+    await api.arrange.manyAssets(id, 400);
+    const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat('k', 950), 'value', '', 'readOnly', true))
+                     FROM generate_series(1, 50) AS n)`;
+    await api.arrange.change(id, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [id]);
+    const person = await console.signIn(slug, 'viewer');
+    const server = console.app.getHttpServer() as Server;
+    const period = server.timeout;
+    // A twentieth of the silence that is allowed.
+    server.timeout /= 20;
+
+    const { host, port } = new URL(console.origin);
+    const socket = connect(Number(port), '127.0.0.1');
+    const cookie = `console_session=${person.cookies['console_session']}`;
+    socket.write(`GET /inventory/download HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookie}\r\n\r\n`);
+    await until(async () => (await exported(person)).length === 1).finally(() => {
+      server.timeout = period;
+      socket.destroy();
+    });
+
+    expect((await exported(person))[0]?.rows).toBeLessThan(400);
+    expect((await person.get('/inventory/download')).status).toBe(200);
   });
 });
 

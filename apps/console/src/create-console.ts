@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { serveFiles } from '#libs/console';
 import { type Settings } from '#libs/platform/config';
-import { KEEP_ALIVE_MS, strictExpress, trustProxies } from '#libs/platform/http/server';
+import { KEEP_ALIVE_MS, closeSilent, strictExpress, trustProxies } from '#libs/platform/http/server';
 import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import { ProcessLogger } from '#libs/platform/observability';
 import type { Logger } from 'pino';
@@ -27,6 +27,7 @@ export async function createConsole(settings: Settings, log: Logger): Promise<Ne
   app.use(firstSteps(settings, log));
   serveFiles(server);
   await app.init();
+  closeSilent(app.getHttpServer());
   // An upload of 100 MB arrives in half an hour at 450 kbit/s.
   Object.assign(app.getHttpServer(), { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 1_800_000 });
   return app;
