@@ -323,24 +323,41 @@ describe('An attacker of the console', () => {
       }
     });
 
-    it.each([
-      ['two lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n'],
-      ['a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n'],
-      ['an unknown encoding', 'Transfer-Encoding: x\r\n'],
-      ['two hosts', 'Host: evil.example\r\n'],
-      ['a folded header', 'X-A: b\r\n c\r\n'],
-    ])('reads no request with %s, and none after it', async (_, header) => {
+    /** Sends such a request and one for a page behind it. Returns what comes before the connection is closed. */
+    const sendBefore = async (headers: string, body: string, method = 'POST'): Promise<string> => {
       const { hostname, port, host } = new URL(console.origin);
       const socket = connect(Number(port), hostname);
       let said = '';
       socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
       socket.write(
-        `POST /sign-out HTTP/1.1\r\nHost: ${host}\r\n${header}\r\n0\r\n\r\nGET /sign-in HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+        `${method} /sign-out HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n${body}GET /sign-in HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
       );
       await once(socket, 'close');
+      return said;
+    };
+
+    it.each([
+      ['two lengths', 'Content-Length: 5\r\nContent-Length: 5\r\n', '0\r\n\r\n'],
+      ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'],
+      ['an unknown encoding', 'Transfer-Encoding: x\r\n', '0\r\n\r\n'],
+      ['a folded header', 'X-A: b\r\n c\r\n', ''],
+    ])('reads no request with %s, and none after it', async (_, headers, body) => {
+      const said = await sendBefore(headers, body);
 
       expect(said).toMatch(/^HTTP\/1\.1 4\d\d /);
       expect(said).not.toContain('<h1>Sign in</h1>');
+    });
+
+    it.each([
+      ['a length', 'Content-Length: 5\r\n', '0\r\n\r\n'],
+      ['chunks', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n'],
+      ['neither', 'X-A: b\r\n', ''],
+    ])('reads one with %s', async (_, headers, body) => {
+      expect(await sendBefore(headers, body)).toMatch(/^HTTP\/1\.1 303 /);
+    });
+
+    it.each(['GET', 'POST'])('serves no %s with two hosts', async (method) => {
+      expect(await sendBefore('Host: evil.example\r\n', '', method)).toMatch(/^HTTP\/1\.1 400 /);
     });
   });
 });

@@ -28,7 +28,9 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
     response.setHeader('X-Frame-Options', 'DENY');
     response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     if (url.startsWith('https:')) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
-    const { headers, method } = request;
+    const { headers, headersDistinct, method } = request;
+    // Proxies may have read the other one (RFC 9112, 3.2).
+    if (headersDistinct['host']?.length !== 1) return refuse(response, 'The Host header must be given once.', 400);
     if (headers.host !== host) return refuse(response, `The console is at ${url}.`);
     const isForeign = headers.origin !== undefined && headers.origin !== url;
     if (isForeign && !['GET', 'HEAD'].includes(method))
@@ -37,6 +39,6 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
   };
 }
 
-function refuse(response: Response, reason: string): void {
-  response.status(403).type('text/plain').send(`${reason}\n`);
+function refuse(response: Response, reason: string, status = 403): void {
+  response.status(status).type('text/plain').send(`${reason}\n`);
 }
