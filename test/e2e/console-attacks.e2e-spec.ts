@@ -323,18 +323,26 @@ describe('An attacker of the console', () => {
       }
     });
 
-    /** Sends such a request and one for a page behind it. Returns what comes before the connection is closed. */
-    const sendBefore = async (headers: string, body: string, method = 'POST'): Promise<string> => {
+    /** Sends requests and one for a page behind them. Returns what comes before the connection is closed. */
+    const sendBefore = async (headers: string, body: string, method = 'POST', times = 1): Promise<string> => {
       const { hostname, port, host } = new URL(console.origin);
       const socket = connect(Number(port), hostname);
       let said = '';
       socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      socket.write(
-        `${method} /sign-out HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n${body}GET /sign-in HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
-      );
+      socket.on('error', () => undefined);
+      const sent = `${method} /sign-out HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n${body}`;
+      socket.write(`${sent.repeat(times)}GET /sign-in HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       await once(socket, 'close');
       return said;
     };
+
+    it('serves a few requests that come at once, and no connection that sends many', async () => {
+      const [few, many] = [await sendBefore('', '', 'GET', 15), await sendBefore('', '', 'GET', 5_000)];
+
+      expect(few.split('HTTP/1.1 404 ')).toHaveLength(16);
+      expect(few).toContain('<h1>Sign in</h1>');
+      expect(many.split('HTTP/1.1 404 ').length).toBeLessThanOrEqual(17);
+    });
 
     it.each([
       ['two lengths', 'Content-Length: 5\r\nContent-Length: 5\r\n', '0\r\n\r\n'],

@@ -2,9 +2,10 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { serveFiles } from '#libs/console';
 import { type Settings } from '#libs/platform/config';
-import { KEEP_ALIVE_MS, closeSilent, strictExpress, trustProxies } from '#libs/platform/http/server';
+import { KEEP_ALIVE_MS, PipelinedRequests, closeSilent, strictExpress, trustProxies } from '#libs/platform/http/server';
 import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import { ProcessLogger } from '#libs/platform/observability';
+import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { secretFiles } from '../../features';
 import { ConsoleAppModule } from './console-app.module';
@@ -24,6 +25,8 @@ export async function createConsole(settings: Settings, log: Logger): Promise<Ne
     { bodyParser: false, logger: new ProcessLogger(log), abortOnError: false },
   );
   trustProxies(server, settings.trustedProxies);
+  const pipelined = new PipelinedRequests();
+  app.use((_: Request, response: Response, next: NextFunction) => pipelined.enter(response, next));
   app.use(firstSteps(settings, log));
   serveFiles(server);
   await app.init();

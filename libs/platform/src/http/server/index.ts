@@ -3,5 +3,6 @@ export { ApiServerAdapter, KEEP_ALIVE_MS, strictExpress } from './api-server';
 export { closeSilent, closeUnread } from './closing';
 export { formReader } from './form-reader';
 export { HttpMetrics } from './http-metrics';
+export { PipelinedRequests } from './pipelined-requests';
 export { ProblemFilter } from './problem.filter';
 export { sourceOf, trustProxies } from './source-address';
