@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { type IncomingMessage, get } from 'node:http';
 import { type Socket, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { until } from '../support/until';
 import { AS_STARTED, MOST_GROWTH_MB, growthOf } from './memory';
 import { MINUTE, sized, tell } from './sizes';
 
@@ -70,5 +73,67 @@ describe('Assets with 50 tags', () => {
     else socket.pause();
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
     return socket;
+  }
+});
+
+/** P22: large results come in turns. Each case has a process that has not grown yet. */
+describe('100 assets with 900 tags of 1,000 characters', () => {
+  let database: TestDatabase;
+  let api: ApiUnderWatch;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    api = await ApiUnderWatch.start(database, AS_STARTED);
+  });
+  afterEach(() => api.stop());
+  afterAll(() => database.drop());
+
+  // JSON escapes a control character by six.
+  it.each([
+    { what: 'pages of a hundred', character: 'k', pathOf: () => LIST },
+    { what: 'pages of ten', character: 'k', pathOf: () => '/v1/inventory/assets?pageSize=10' },
+    { what: 'assets', character: '\u0001', pathOf: (id: string) => `/v1/inventory/assets/${id}` },
+    {
+      what: 'assets as of now',
+      character: '\u0001',
+      pathOf: (id: string) => `/v1/inventory/assets/${id}?asOf=${new Date().toISOString()}`,
+    },
+  ])(
+    'do not fill the memory by 100 $what at once that are read',
+    async ({ what, character, pathOf }) => {
+      const workspace = await api.arrange.aWorkspace();
+      await api.arrange.manyAssets(workspace, 100);
+      const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat($2, 740), 'value', repeat($2, 255), 'readOnly', true))
+                       FROM generate_series(1, 900) AS n)`;
+      await api.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [
+        workspace,
+        character,
+      ]);
+      const found = 'SELECT public_id AS id FROM asset WHERE workspace_id = $1';
+      const { rows } = await database.admin.query<{ id: string }>(found, [workspace]);
+      const token = await api.arrange.aToken(workspace);
+      const growth = growthOf(api.process.pid);
+
+      const responses = await Promise.all(rows.map(({ id }) => read(pathOf(id), token)));
+      const grown = growth();
+
+      const refused = responses.filter(({ status }) => status !== 200);
+      tell(what, { 'MB more': grown, refused: refused.length });
+      expect(responses).toHaveLength(100);
+      expect(refused.filter(({ status, retryAfter }) => ![429, 503].includes(status) || !retryAfter)).toEqual([]);
+      expect(grown).toBeLessThanOrEqual(MOST_GROWTH_MB);
+      // Every turn was given back.
+      await until(async () => (await read(pathOf(rows[0]?.id ?? ''), token)).status === 200);
+    },
+    2 * MINUTE,
+  );
+
+  async function read(path: string, token: string) {
+    const headers = { Authorization: `Bearer ${token}` };
+    const sent = get({ host: '127.0.0.1', port: api.port, path, agent: false, headers });
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
   }
 });

@@ -14,7 +14,7 @@ import {
   toPage,
 } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS } from '../database/database';
-import { RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
+import { type BoundStatement, RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
 import { FIND_MOMENT, type HistoryStatements } from './history-statements';
 import { EVERY_KIND } from './feed-position';
 import { originOf } from './ticket';
@@ -78,11 +78,16 @@ export class History {
   ): Promise<Item | null> {
     const { statement, toItem } = expand ? history.findExpanded : history.find;
     const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
-    let [[row] = []] = await this.database.read(scope, [bound]);
-    if (momentOf(row, instant).newest <= instant.getTime())
-      row = await this.waitUntilOver(scope.workspaceId, instant, bound);
+    const row =
+      (await this.rowOfPast(scope, instant, bound)) ?? (await this.waitUntilOver(scope.workspaceId, instant, bound));
     const [_newest, _now, _first, ...columns] = row ?? [];
     return columns[0] == null ? null : asItWas(toItem(columns), instant);
+  }
+
+  /** The row of a statement where a change came after the instant. Any other may have megabytes, and is not kept. */
+  private async rowOfPast(scope: ReadScope, instant: Date, statement: BoundStatement): Promise<TextRow | undefined> {
+    const [[row] = []] = await this.database.read(scope, [statement]);
+    return momentOf(row, instant).newest > instant.getTime() ? row : undefined;
   }
 
   /**

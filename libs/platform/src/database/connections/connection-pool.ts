@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { connectionTimedOut, connectionWasLost } from './database-fault';
+import { receiveInTurn } from './large-results';
 import { type BoundStatement, PipelinedStatements, type TextRow } from '../pipelined-statements';
 
 /** A retry needs at least this much time. */
@@ -125,6 +126,7 @@ export class ConnectionPool {
   }
 
   private async runOn(client: PoolClient, statements: readonly BoundStatement[], deadline: number) {
+    const endTurn = receiveInTurn(client);
     try {
       const rows = await PipelinedStatements.run(client, statements, deadline);
       client.release();
@@ -132,6 +134,8 @@ export class ConnectionPool {
     } catch (error) {
       client.release(true);
       throw error;
+    } finally {
+      endTurn();
     }
   }
 

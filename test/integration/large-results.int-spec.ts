@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BoundStatement, Database } from '#libs/platform/database';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { until } from '../support/until';
+
+const LENGTH = 3_000_000;
+const SCOPE = { outsideTenants: true } as const;
+const statement = (name: string, text: string): BoundStatement => ({ name, text, values: [] });
+const LARGE = statement('large', `SELECT repeat('x', ${LENGTH})`);
+const SMALL = statement('small', 'SELECT 1');
+const SLEEP = statement('sleep', 'SELECT pg_sleep(60)');
+
+describe('Large results of Postgres', () => {
+  let testDatabase: TestDatabase;
+  let dataSource: DataSource;
+  let database: Database;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    const { databaseUrl: url } = testDatabase;
+    dataSource = await new DataSource(
+      dataSourceOptions({ url, poolSize: 5, patience: 'request' }, () => undefined),
+    ).initialize();
+    database = new Database(dataSource);
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await testDatabase.drop();
+  });
+
+  it('arrive whole, however many are read at once', async () => {
+    const all = await Promise.all(Array.from({ length: 10 }, () => database.read(SCOPE, [LARGE])));
+
+    expect(all.map(([rows]) => rows?.[0]?.[0]?.length)).toEqual(all.map(() => LENGTH));
+  });
+
+  it('wait until another one has failed, and small ones do not wait', async () => {
+    const ended: string[] = [];
+    const sleeping = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`;
+    const failing = database.read(SCOPE, [LARGE, SLEEP]).catch(() => ended.push('failed'));
+    await until(async () => (await testDatabase.admin.query(sleeping)).rowCount === 1);
+    // So much time is left to the other one once it has failed.
+    await delay(1_000);
+
+    const large = database.read(SCOPE, [LARGE]).then(() => ended.push('large'));
+    await database.read(SCOPE, [SMALL]).then(() => ended.push('small'));
+    await Promise.all([failing, large]);
+
+    expect(ended).toEqual(['small', 'failed', 'large']);
+  });
+});
