@@ -263,12 +263,13 @@ describe('An upload to the console', () => {
     expect(files()).toEqual(before);
   });
 
-  it('answers a file of more than 100 MB with 413, and keeps nothing of it', async () => {
+  it('of more than 100 MB gets 413 beside its field, keeps what was typed, and nothing of the file', async () => {
     const before = files();
 
-    const { status, text } = await send(Buffer.alloc(100_000_001, '\n'));
+    const { status, text } = await send(Buffer.alloc(100_000_001, '\n'), { source: 'large' });
 
     expect([status, text.includes('The file is longer than 100 MB')]).toEqual([413, true]);
+    expect([text.includes('id="file-error"'), text.includes('value="large"')]).toEqual([true, true]);
     expect(files()).toEqual(before);
   });
 

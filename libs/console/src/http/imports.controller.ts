@@ -1,4 +1,19 @@
-import { Controller, Get, NotFoundException, Post, Res, UploadedFile, UseInterceptors } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  Get,
+  type HttpException,
+  NotFoundException,
+  PayloadTooLargeException,
+  Post,
+  Res,
+  ServiceUnavailableException,
+  UploadedFile,
+  UseFilters,
+  UseInterceptors,
+} from '@nestjs/common';
 import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
@@ -20,6 +35,22 @@ export const FORM_LIMITS = {
 };
 const REFRESH_SECONDS = 2;
 const LATEST_RUNS = 100;
+const LIBRARY = new MapLibrary();
+const MAPS = LIBRARY.list();
+
+const showForm = (response: Response, content: Partial<Refused>): void =>
+  sendPage(response, 'uploadForm', { title: 'Import a file', maps: MAPS, formats: FORMATS, ...content });
+
+/** Shows the form again for a file that is too long or has no place. The fields before the file were read. */
+@Catch(PayloadTooLargeException, ServiceUnavailableException)
+class FileRefused implements ExceptionFilter<HttpException> {
+  catch(error: HttpException, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    const status = error.getStatus();
+    const file = status === 413 ? 'The file is longer than 100 MB.' : error.message;
+    if (!response.destroyed) showForm(response, { status, errors: { file }, typed: response.req.body as Typed });
+  }
+}
 
 /**
  * Shows imports, and lets administrators import a file. The token of the form stands in its address, so that the guard has
@@ -28,9 +59,6 @@ const LATEST_RUNS = 100;
 @Controller('imports')
 @Access('admin')
 export class ImportsController {
-  private readonly library = new MapLibrary();
-  private readonly maps = this.library.list();
-
   constructor(
     private readonly uploads: Uploads,
     private readonly files: UploadFiles,
@@ -48,22 +76,21 @@ export class ImportsController {
     sendPage(response, 'imports', { title: 'Imports', runs, hasMore, upload: this.uploads.of(workspaceId) });
   }
 
-  /** What was typed stays after a file was refused. `refused` comes from {@link upload} alone. */
+  /** What was typed stays after a file was refused. */
   @Get('new')
-  open(@Sent() { me }: SentTo, @Res() response: Response, refused?: Refused): void {
+  open(@Sent() { me }: SentTo, @Res() response: Response): void {
     const last = this.uploads.of(me.workspaceId);
-    const typed = last?.state === 'refused' ? last.typed : {};
-    sendPage(response, 'uploadForm', { title: 'Import a file', maps: this.maps, formats: FORMATS, typed, ...refused });
+    showForm(response, { typed: last?.state === 'refused' ? last.typed : {} });
   }
 
   @Post()
+  @UseFilters(FileRefused)
   @UseInterceptors(FileInterceptor('file'))
   async upload(
-    @Sent() sent: SentTo,
+    @Sent() { me, body }: SentTo,
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    const { me, body } = sent;
     const missing: Refused['errors'] = file ? {} : { file: 'Choose a file.' };
     const begin = async (): Promise<void> => {
       try {
@@ -79,7 +106,7 @@ export class ImportsController {
       }
     };
     await orShowAgain(body, begin, (refused) =>
-      this.open(sent, response, { ...refused, errors: { ...missing, ...refused.errors } }),
+      showForm(response, { ...refused, errors: { ...missing, ...refused.errors } }),
     );
   }
 
@@ -126,7 +153,7 @@ export class ImportsController {
     const fields = await readFields(UploadDto, body);
     const { source, map, format, missing, hideAtMost, createTagKeys = null } = fields;
     const limit = hideAtMost === undefined ? null : parseHideLimit(hideAtMost);
-    const isListed = map === undefined || this.maps.some(({ name }) => name === map);
+    const isListed = map === undefined || MAPS.some(({ name }) => name === map);
     refuseFields({
       source: sourceName(source) === null && SOURCE_NAME_RULE,
       map: !isListed && 'There is no such map.',
@@ -135,7 +162,7 @@ export class ImportsController {
         hideAtMost !== undefined &&
         (limit === null ? HIDE_LIMIT_RULE : missing === 'keep' && 'It needs "hide" as the answer above.'),
     });
-    return { ...fields, createTagKeys, hideAtMost: limit, map: map === undefined ? null : this.library.load(map) };
+    return { ...fields, createTagKeys, hideAtMost: limit, map: map === undefined ? null : LIBRARY.load(map) };
   }
 }
 

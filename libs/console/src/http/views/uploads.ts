@@ -19,7 +19,6 @@ export const UPLOADS = {
   uploadForm: `<% layout('@frame') %>
 <p>First a dry run shows what the file would change. Nothing is written before you import it.</p>
 <form method="post" action="/imports?<%= new URLSearchParams(it.frame.fields).toString() %>" enctype="multipart/form-data" class="fields">
-${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip is fine, up to 1 GB unpacked and 1,000,000 records.', `<input ${attributes('file')} type="file" required>`)}
 ${input('source', 'Source', 'The system that the records come from. The file is compared with its assets.', 'required maxlength="100"')}
 ${select('map', 'Map', 'Reads what this tool exports. Without one, each record has at least externalId, categoryKey and name.', `[['', 'none'], ...it.maps.map(({ name }) => [name, name])]`)}
 ${select('format', 'Format', 'The name and the first bytes of the file tell it.', `[['', 'as the file tells'], ...it.formats.map((one) => [one, one])]`)}
@@ -30,6 +29,7 @@ ${box('strict', 'true', 'Make each warning an error of its record')}
 ${box('rekeyBy', 'serialNumber', 'Find enrolled computers again by their serial number')}
 ${box('createTagKeys', 'platform', 'Create missing tag keys as keys of the platform')}
 </fieldset>
+${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip is fine, up to 1 GB unpacked and 1,000,000 records.', `<input ${attributes('file')} type="file" required>`)}
 <button>Try the file</button>
 </form>`,
   upload: `<% layout('@frame') %>
