@@ -309,6 +309,19 @@ describe('admin applications', () => {
       expect(await live()).toBe('token_superseded');
     });
 
+    it('ends no token when it was removed while its keys were fetched', async () => {
+      await trust('first');
+      issuer.answers.set('/jwks', (_, response) => {
+        const remove = 'DELETE FROM application_trust WHERE client_id = $1';
+        void app.database.admin
+          .query(remove, [own.clientId])
+          .then(() => response.end(JSON.stringify({ keys: issuer.keys })));
+      });
+
+      expectFault(await refresh('--end-token'), 1, /has no trust/);
+      expect([await live(), await actions(own)]).toEqual([200, ['trust_added']]);
+    });
+
     it('alone proves an application whose secret was removed, which then has none to remove', async () => {
       await trust(GITHUB);
       expectFault(await run('remove-secret', own.clientId), 2, /add --yes/);

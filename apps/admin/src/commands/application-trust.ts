@@ -97,8 +97,8 @@ async function refresh(
   id: string | undefined,
   { jwks, endToken = false, ...options }: RefreshOptions,
 ): Promise<void> {
-  const { thumbprintsOf } = await import('#libs/auth/operators');
   if (jwks !== undefined && id === undefined) throw new WrongUsage('With --jwks, name the trust by its id.');
+  const { thumbprintsOf } = await import('#libs/auth/operators');
   await listed(clientId, options, async (trusts, operator) => {
     const all = await trusts.list(clientId);
     if (all === null) return null;
@@ -110,7 +110,9 @@ async function refresh(
     }
     const sets = new Map<string, ClientKey[]>();
     for (const trust of chosen) sets.set(trust.id, await keysOf(operator, jwks, trust.source));
-    return trusts.refresh(clientId, sets, thumbprintsOf, endToken);
+    const refreshed = await trusts.refresh(clientId, sets, thumbprintsOf, endToken);
+    if (refreshed === undefined) throw id === undefined ? nothingToFetch() : unknownTrust(clientId, id);
+    return refreshed;
   });
 }
 

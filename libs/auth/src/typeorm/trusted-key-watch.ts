@@ -10,7 +10,7 @@ const PAUSE_MS = 20_000;
 const LONGEST_ROUND_MS = 300_000;
 /** Issuers that are asked at once. */
 const AT_ONCE = 8;
-/** Trusts that get their keys in one statement, so that it ends in time however many trust one issuer. */
+/** Trusts that get their keys in one statement: large key sets for thousands of trusts would outlast its time. */
 const MOST_STORED = 100;
 /** Bounds the number of series. */
 const MOST_SERIES = 500;

@@ -89,16 +89,17 @@ export class Trusts {
 
   /**
    * Keeps newer key sets, by the ids of their trusts. A set that an operator gave leaves an event, and so does the end of the
-   * token. Returns all trusts. One that is gone stays gone.
+   * token. Returns all trusts, or undefined when none of these is there any more. One that is gone stays gone.
    */
   async refresh(
     clientId: string,
     sets: ReadonlyMap<string, readonly ClientKey[]>,
     thumbprintsOf: (keys: readonly ClientKey[]) => Promise<string[]>,
     endToken: boolean,
-  ): Promise<ListedTrust[] | null> {
+  ): Promise<ListedTrust[] | null | undefined> {
     return this.credentials.changeGrant(clientId, async ({ manager, record, ...change }) => {
       const present = await manager.findBy(ApplicationTrustRow, { client_id: clientId, id: In([...sets.keys()]) });
+      if (present.length === 0) return undefined;
       for (const { id, given, keys: old, ...trust } of present) {
         const keys = sets.get(id) ?? [];
         await manager.update(ApplicationTrustRow, { client_id: clientId, id }, ready(keys));
