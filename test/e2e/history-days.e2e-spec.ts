@@ -371,4 +371,40 @@ describe('The history by day', () => {
       (await client.page(`${ASSETS}/${id}/history`)).results.length;
     expect([await statesOf(long), await statesOf(short)]).toEqual([2, 1]);
   });
+
+  it('removes a state that a shorter transaction ended before an older one, where nothing follows', async () => {
+    const [long, short] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
+    for (const { id } of [long, short]) await describeAs(id, 'one');
+    await moveBack(500);
+    await app.arrange.change(
+      workspace,
+      `UPDATE change_set SET changed_at = changed_at + interval '1 hour' WHERE workspace_id = $1
+          AND id = (SELECT to_change FROM asset_version WHERE workspace_id = $1 AND public_id = $2)`,
+      [workspace, long.id],
+    );
+
+    await work.forget();
+
+    expect(await statesOf()).toBe(0);
+  });
+
+  it('removes in one round more than one batch, whatever is known of the table', async () => {
+    await app.arrange.manyAssets(workspace, 10_001);
+    for (const set of ['1000000001', '1000000002']) {
+      const end = 'UPDATE asset SET change_id = $2, version = version + 1 WHERE workspace_id = $1';
+      await app.arrange.change(workspace, end, [workspace, set]);
+      await app.arrange.change(workspace, `SELECT take_change_ticket($1, $2, 2::smallint, 'x', NULL)`, [
+        workspace,
+        set,
+      ]);
+    }
+    await moveBack(500);
+
+    await work.forget();
+
+    expect(await statesOf()).toBe(0);
+  });
+
+  const statesOf = async (): Promise<number | null> =>
+    (await app.database.admin.query('SELECT FROM asset_version WHERE workspace_id = $1', [workspace])).rowCount;
 });

@@ -82,9 +82,10 @@ describe('Row-level security', () => {
     );
     const others = rows.filter(({ first }) => first !== 'workspace_id').map(({ index }) => index);
     // Exceptions: a token request and a sign-in look up the client id or the person before the workspace is known, and
-    // expired records are purged across workspaces.
+    // retention and the purge of expired records work across workspaces.
     const ofPeople = ['person_by_account', 'person_by_address'];
-    const excepted = ['application_client_id_key', 'idempotency_record_expiry', ...ofPeople];
+    const ofWork = ['history_horizon_begins_at', 'idempotency_record_expiry'];
+    const excepted = ['application_client_id_key', ...ofWork, ...ofPeople];
     expect(others.sort()).toEqual(excepted);
   });
 

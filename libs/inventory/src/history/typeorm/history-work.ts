@@ -39,7 +39,7 @@ export const WRITE_DAY = prepared(
     WHERE $3::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1::uuid)
        ON CONFLICT DO NOTHING`,
 );
-const FORGET = prepared('history_forget', 'SELECT forget_versions($1::integer)');
+const FORGET = prepared('history_forget', 'SELECT workspace, has_more FROM forget_versions($1::integer, $2::uuid)');
 const ROWS = prepared('history_rows', `SELECT pg_stat_get_live_tuples('asset_version'::regclass)`);
 
 /** Writes the counts of past days, and removes former states that ended before the horizon of retention. */
@@ -83,12 +83,17 @@ export class HistoryWork extends RepeatedWork {
     const { historyRetentionDays } = this.settings;
     if (historyRetentionDays === 0) return;
     const deadline = performance.now() + FORGETTING_MS;
+    // A workspace of which more is due goes on.
+    let next: string | null = null;
     let isDue = true;
     while (isDue && performance.now() < deadline) {
       this.assertServing();
-      const statement = bind(FORGET, [String(historyRetentionDays)]);
-      const [[row] = []] = await this.database.run({ outsideTenants: true }, [statement]);
-      isDue = row?.[0] != null;
+      const [[row] = []] = await this.database.run({ outsideTenants: true }, [
+        bind(FORGET, [String(historyRetentionDays), next]),
+      ]);
+      const [workspace = null, hasMore] = row ?? [];
+      isDue = workspace !== null;
+      next = hasMore === 't' ? workspace : null;
     }
   }
 

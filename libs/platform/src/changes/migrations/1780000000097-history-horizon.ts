@@ -10,6 +10,8 @@ export class HistoryHorizon1780000000097 implements MigrationInterface {
         begins_at timestamptz NOT NULL
       );
       COMMENT ON TABLE history_horizon IS 'The first instant of a workspace that can be asked for. It never moves back.';
+      -- for retention, which begins with the oldest
+      CREATE INDEX history_horizon_begins_at ON history_horizon (begins_at);
       ${tenantPolicy('history_horizon', { ownerSeesAll: true })}
       CREATE TABLE day_count (
         workspace_id uuid NOT NULL REFERENCES workspace (id),
