@@ -146,6 +146,23 @@ describe('Sign-in by OpenID Connect', () => {
     expect((await signIn('unread|unread@example.com|true')).last.status).toBe(303);
   });
 
+  it.each([
+    ['is empty', '\n'],
+    ['the issuer does not take', 'an older secret\n'],
+  ])('takes a secret that %s for no fault of the person', async (_, secret) => {
+    await add('wrong@example.com').catch(() => undefined);
+    writeFileSync(secretFile, secret);
+
+    const statuses = [];
+    for (let attempt = 0; attempt < 22; attempt += 1) {
+      statuses.push((await signIn('wrong|wrong@example.com|true')).last.status);
+    }
+    writeFileSync(secretFile, 'console-secret\n');
+
+    expect(statuses).toEqual(statuses.map(() => 500));
+    expect((await signIn('wrong|wrong@example.com|true')).last.status).toBe(303);
+  });
+
   it('opens nothing for another account with the address, and still the account with another address', async () => {
     await add('moved@example.com');
     await signIn('first|moved@example.com|true');

@@ -39,8 +39,11 @@ export class Issuer {
     const configuration = await this.discovered();
     // Read each time, because the file may be replaced. One that cannot be read is no fault of the person.
     this.secret = readSecretFileSync(this.getClient().secretFile).toString().trim();
+    if (this.secret === '') throw new Error('the secret for the issuer is empty');
     return this.accountOf(configuration, callback, kept).catch((cause: unknown) => {
       if (isAway(cause)) throw new IssuerAway(AWAY, { cause });
+      // The issuer does not take the secret: no fault of the person either.
+      if ((cause as { status?: unknown }).status === 401) throw cause;
       return (cause as { code?: unknown }).code === undefined ? 'the response is not valid' : 'the issuer refused';
     });
   }
