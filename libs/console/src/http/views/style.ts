@@ -16,10 +16,11 @@ h2 { margin: 2.25rem 0 0.75rem; font-size: 1.25rem; line-height: 1.3; }
 .table { position: relative; overflow-x: auto; }
 caption { padding: 0.25rem 0; color: var(--soft); text-align: left; }
 th[scope='row'] { white-space: nowrap; }
+[data-label='What'], [data-label='Changes'] { overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; }
 dt { color: var(--soft); }
-dd { min-width: 0; margin: 0; }
+dd { min-width: 0; margin: 0; white-space: pre-line; }
 form.fields { max-width: 34rem; }
 form.fields + form.fields { margin-top: 1.75rem; }
 .field { margin: 0 0 1rem; }
