@@ -85,6 +85,8 @@ describe('Audit sealing', () => {
     await setting.record(workspace, 100, { fields: { description: { old: text, new: `${text}.` } } });
     await setting.sealer().sealAll();
     expect(await setting.audit.verify([workspace])).toMatchObject({ ok: true, sealed: 100, unsealed: 0 });
+    // They are in memory by ten megabytes.
+    expect((await rowsOf(workspace, 'audit_checkpoint', 'size')).length).toBeGreaterThan(3);
   });
 
   it('keeps the audit valid at every moment while two instances seal during changes', async () => {

@@ -88,9 +88,10 @@ export class AuditArchiveService {
   async archiveAll(workspace: OfWorkspace, directory: string, onProgress: OnProgress): Promise<AuditArchive | null> {
     for (let sealed: number | null = null; sealed !== 0; onProgress({ done: 0, known: 1 })) {
       if (sealed === null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      sealed = await this.checkpoints.sealNext(workspace.id, BATCH, (before, events) =>
+      const batch = await this.checkpoints.sealNext(workspace.id, BATCH, (before, events) =>
         sealBatch(this.evidence, workspace.id, before, events, this.clock.now()),
       );
+      sealed = batch && batch.sealed;
     }
     return this.archive(workspace, null, directory, onProgress);
   }

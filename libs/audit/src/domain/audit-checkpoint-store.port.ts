@@ -11,6 +11,12 @@ export interface AuditBacklog {
   readonly bytes: number;
 }
 
+export interface SealedBatch {
+  readonly sealed: number;
+  /** Whether more events may wait, because the batch is full by their number or their bytes. */
+  readonly mayGoOn: boolean;
+}
+
 /** Stores the checkpoints of recorded events, and with them the places of the events. */
 export abstract class AuditCheckpointStore {
   /** Returns the newest checkpoint of a workspace, or null before its first event is sealed. */
@@ -24,12 +30,12 @@ export abstract class AuditCheckpointStore {
 
   /**
    * Seals the oldest unsealed events of a workspace, at most `limit`, in one transaction: they get their places, and become
-   * visible in that order. Returns the number of sealed events, 0 when none waits. Returns null at once while another
-   * instance seals this workspace.
+   * visible in that order. Large events make a smaller batch. Returns null at once while another instance seals this
+   * workspace.
    */
   abstract sealNext(
     workspaceId: WorkspaceId,
     limit: number,
     seal: (before: AuditCheckpoint | null, events: readonly RecordedEvent[]) => AuditCheckpoint,
-  ): Promise<number | null>;
+  ): Promise<SealedBatch | null>;
 }

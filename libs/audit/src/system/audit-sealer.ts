@@ -2,11 +2,11 @@ import type { Clock, WorkspaceId } from '#libs/kernel';
 import { RepeatedWork } from '#libs/platform/background';
 import { Tally } from '#libs/platform/observability';
 import { AuditCheckpointBroken, AuditEventRefused, sealBatch } from '../domain/audit-seal';
-import type { AuditBacklog, AuditCheckpointStore } from '../domain/audit-checkpoint-store.port';
+import type { AuditBacklog, AuditCheckpointStore, SealedBatch } from '../domain/audit-checkpoint-store.port';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 
 const INTERVAL_MS = 5_000;
-/** Events in one transaction, which are all in memory together. */
+/** The most events in one transaction. */
 const BATCH = 200;
 const ROUND = 'round';
 const LOOK = 'look';
@@ -46,8 +46,8 @@ export class AuditSealer extends RepeatedWork {
         if (this.stopping) return total;
         if (failed.has(workspaceId)) continue;
         const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId), { workspaceId });
-        total += sealed ?? 0;
-        more ||= sealed === BATCH;
+        total += sealed?.sealed ?? 0;
+        more ||= sealed?.mayGoOn ?? false;
         if (this.failing.has(workspaceId)) failed.add(workspaceId);
       }
       await this.look();
@@ -69,7 +69,7 @@ export class AuditSealer extends RepeatedWork {
     this.succeededAt = Date.now();
   }
 
-  private sealBatchOf(workspaceId: WorkspaceId): Promise<number | null> {
+  private sealBatchOf(workspaceId: WorkspaceId): Promise<SealedBatch | null> {
     return this.store.sealNext(workspaceId, BATCH, (before, events) =>
       sealBatch(this.evidence, workspaceId, before, events, this.clock.now()),
     );

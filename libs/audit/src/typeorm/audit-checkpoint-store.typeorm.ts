@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, bind, prepared } from '#libs/platform/database';
 import type { AuditCheckpoint } from '../domain/audit-checkpoint';
-import { type AuditBacklog, AuditCheckpointStore } from '../domain/audit-checkpoint-store.port';
+import { type AuditBacklog, AuditCheckpointStore, type SealedBatch } from '../domain/audit-checkpoint-store.port';
 import type { RecordedEvent } from '../domain/audit-event';
 import {
   type AuditEventColumns,
@@ -32,13 +32,18 @@ const FIND_NEWEST = prepared('audit_find_newest_checkpoint', NEWEST);
  * reads must not see a half-finished seal of another instance.
  */
 const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0)) AS locked`;
-/** Events that release 1.0.0 numbered come first, in their order. */
+/** Events that release 1.0.0 numbered come first, in their order. Each comes with the length of its text. */
 const WAITING = `
-  SELECT * FROM (
-      (SELECT ${EVENT_COLUMNS} FROM audit_event WHERE workspace_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3)
-      UNION ALL
-      (SELECT ${EVENT_COLUMNS} FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL ORDER BY id LIMIT $3)) AS event
-   ORDER BY sequence NULLS LAST, id LIMIT $3`;
+  DECLARE waiting NO SCROLL CURSOR FOR
+  SELECT *, octet_length(changes::text) AS bytes FROM (
+    SELECT * FROM (
+        (SELECT ${EVENT_COLUMNS} FROM audit_event WHERE workspace_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3)
+        UNION ALL
+        (SELECT ${EVENT_COLUMNS} FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL ORDER BY id LIMIT $3)) AS event
+     ORDER BY sequence NULLS LAST, id LIMIT $3) AS batch`;
+/** Events of one batch are all in memory together, and one may have megabytes. */
+const MOST_BYTES = 10_000_000;
+const FETCH = 'FETCH 4 FROM waiting';
 const SEAL = `SELECT extend_audit($1::uuid[], $2::bigint, $3::bytea[], $4::timestamptz, $5::bytea)`;
 
 @Injectable()
@@ -70,20 +75,29 @@ export class AuditCheckpointStoreTypeorm extends AuditCheckpointStore {
     workspaceId: WorkspaceId,
     limit: number,
     seal: (before: AuditCheckpoint | null, events: readonly RecordedEvent[]) => AuditCheckpoint,
-  ): Promise<number | null> {
+  ): Promise<SealedBatch | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const [lock] = await manager.query<{ locked: boolean }[]>(TRY_LOCK, [workspaceId]);
       if (lock?.locked !== true) return null;
       const [row] = await manager.query<CheckpointColumns[]>(NEWEST, [workspaceId]);
       const before = row ? toCheckpoint(row) : null;
       const size = before?.size ?? 0;
-      const waiting = await manager.query<AuditEventColumns[]>(WAITING, [workspaceId, size, limit]);
-      if (waiting.length === 0) return 0;
+      await manager.query(WAITING, [workspaceId, size, limit]);
+      const waiting: AuditEventColumns[] = [];
+      let bytes = 0;
+      while (bytes < MOST_BYTES) {
+        const fetched = await manager.query<(AuditEventColumns & { bytes: number })[]>(FETCH);
+        if (fetched.length === 0) break;
+        waiting.push(...fetched);
+        bytes = fetched.reduce((sum, event) => sum + event.bytes, bytes);
+      }
+      if (waiting.length === 0) return { sealed: 0, mayGoOn: false };
       const after = seal(before, waiting.map(toRecordedEvent));
       const sealed = waiting.slice(0, after.size - size).map(({ id }) => id);
-      const bytes = [after.roots.map(toBytes), after.recordedAt, toBytes(after.mac)];
-      await manager.query(SEAL, [sealed, size, ...bytes]);
-      return sealed.length;
+      const columns = [after.roots.map(toBytes), after.recordedAt, toBytes(after.mac)];
+      await manager.query(SEAL, [sealed, size, ...columns]);
+      const isFull = bytes >= MOST_BYTES || waiting.length === limit;
+      return { sealed: sealed.length, mayGoOn: isFull && sealed.length === waiting.length };
     });
   }
 }
