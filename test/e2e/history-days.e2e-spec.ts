@@ -354,16 +354,22 @@ describe('The history by day', () => {
     expect(results).toMatchObject([{ asset: { description: 'two' } }, { asset: { description: 'one' } }]);
   });
 
-  it('keeps a state that ended lately, by a transaction that began before older ones', async () => {
+  /** Former states of two assets, of 500 days ago. The transaction of the first began earlier, and ended then. */
+  const aLongAndAShort = async (endedAt: string) => {
     const [long, short] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
     for (const { id } of [long, short]) await describeAs(id, 'one');
     await moveBack(500);
     await app.arrange.change(
       workspace,
-      `UPDATE change_set SET changed_at = now() WHERE workspace_id = $1
+      `UPDATE change_set SET changed_at = ${endedAt} WHERE workspace_id = $1
           AND id = (SELECT to_change FROM asset_version WHERE workspace_id = $1 AND public_id = $2)`,
       [workspace, long.id],
     );
+    return [long, short] as const;
+  };
+
+  it('keeps a state that ended lately, by a transaction that began before older ones', async () => {
+    const [long, short] = await aLongAndAShort('now()');
 
     await work.forget();
 
@@ -373,15 +379,7 @@ describe('The history by day', () => {
   });
 
   it('removes a state that a shorter transaction ended before an older one, where nothing follows', async () => {
-    const [long, short] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
-    for (const { id } of [long, short]) await describeAs(id, 'one');
-    await moveBack(500);
-    await app.arrange.change(
-      workspace,
-      `UPDATE change_set SET changed_at = changed_at + interval '1 hour' WHERE workspace_id = $1
-          AND id = (SELECT to_change FROM asset_version WHERE workspace_id = $1 AND public_id = $2)`,
-      [workspace, long.id],
-    );
+    await aLongAndAShort("changed_at + interval '1 hour'");
 
     await work.forget();
 
