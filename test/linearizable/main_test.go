@@ -51,6 +51,9 @@ func TestJudge(t *testing.T) {
 		"a stale read among many reads of a standby": {refused: true, history: written + strings.Repeat(`
 			{"subject":"a","kind":"read","value":"two","version":3,"status":200,"call":-900,"return":40}`, 10) + `
 			{"subject":"a","kind":"read","value":"one","version":2,"status":200,"call":31,"return":32}`},
+		"unanswered reads tell nothing": {history: written + `
+			{"subject":"a","kind":"read","value":"","status":0,"call":31,"return":32}
+			{"subject":"a","kind":"use","value":"","status":0,"call":31,"return":32}`},
 		"an unexpected status": {refused: true, history: written + `
 			{"subject":"a","kind":"read","value":"","status":404,"call":31,"return":32}`},
 		"a new token ends the old one": {history: `

@@ -57,7 +57,7 @@ export class RecordedLoad {
   }
 
   get operations(): number {
-    return this.recorder.operations;
+    return this.recorder.answered;
   }
 
   get file(): string {
@@ -87,7 +87,7 @@ export class RecordedLoad {
     }
   }
 
-  /** Returns whether there was a response. A read without one tells nothing. */
+  /** Returns null without a response. */
   private async read(n: number, assets: readonly string[], token: string): Promise<ApiResponse | null> {
     const asset = this.one(n, assets);
     const since = now();
@@ -95,7 +95,10 @@ export class RecordedLoad {
     const call = readsOwnWrites ? since : since - this.staleNanoseconds;
     const client = new ApiClient(this.origin(n), token);
     const response = await client.get(`/v1/inventory/assets/${asset}`).catch(lost);
-    if (response === null || response.status === 503) return null;
+    if (response === null || response.status === 503) {
+      this.recorder.heard({ subject: asset, kind: 'read', value: '', status: 0, call });
+      return null;
+    }
     const { description } = response.body as { readonly description: string | null };
     const [value, version] = [description ?? '', versionIn(response.headers.get('ETag'))];
     this.recorder.heard({ subject: asset, kind: 'read', value, version, status: response.status, call });
@@ -156,11 +159,12 @@ export class RecordedLoad {
     if (token === undefined) return false;
     const call = now();
     const { word, status } = await holder.read(this.origin(n), token);
-    if (status === null || status === 503) return false;
-    const isExpected = word === 'ok' || word === 'token_superseded';
+    const isAnswered = status !== null && status !== 503;
+    const isExpected = !isAnswered || word === 'ok' || word === 'token_superseded';
+    const judged = isAnswered ? status : 0;
     const subject = holder.name;
-    this.recorder.heard({ subject, kind: 'use', value: nameOf(token), status: isExpected ? status : -1, call });
-    return true;
+    this.recorder.heard({ subject, kind: 'use', value: nameOf(token), status: isExpected ? judged : -1, call });
+    return isAnswered;
   }
 
   private one(n: number, assets: readonly string[]): string {

@@ -9,7 +9,7 @@ export interface Recorded {
   readonly value: string;
   readonly version?: number;
   readonly ifMatch?: number;
-  /** 0: unanswered. It may happen at any later time, or never. */
+  /** 0: unanswered. A write may happen at any later time, or never. */
   readonly status: number;
   readonly call: number;
 }
@@ -19,13 +19,14 @@ export const now = (): number => Math.round(performance.now() * 1e6);
 
 /** Writes one line for each operation. */
 export class Recorder {
-  operations = 0;
+  /** Operations with a response. */
+  answered = 0;
 
   constructor(readonly file: string) {}
 
   /** Call it at the moment of the response. */
   heard(operation: Recorded): void {
-    this.operations += 1;
+    if (operation.status !== 0) this.answered += 1;
     appendFileSync(this.file, `${JSON.stringify({ ...operation, return: now() })}\n`);
   }
 }
