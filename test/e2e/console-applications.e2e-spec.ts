@@ -85,9 +85,11 @@ describe('The applications of the console', () => {
 
   it('answers a form that makes a secret with 200, and a second send with the application and nothing new', async () => {
     const page = await admin.get('/applications');
-    const fields = { ...page.fields('/applications'), name: 'Twice', scopes: 'inventory:read' };
+    const fields: Record<string, string> = { ...page.fields('/applications'), name: 'Twice', scopes: 'inventory:read' };
 
     const [first, second] = [await admin.post('/applications', fields), await admin.post('/applications', fields)];
+    // The same id in capitals.
+    await admin.post('/applications', { ...fields, once: fields['once']?.toUpperCase() ?? '' });
 
     const { client_id: clientId } = secretOf(first);
     expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'no-store']);

@@ -198,7 +198,7 @@ export class ApplicationsController {
 
   /** Returns null for the first to send the form, and later what the first one claimed it for. */
   private async claim(me: SignedIn, { once }: Typed, clientId: string): Promise<string | null> {
-    if (typeof once === 'string' && isUuid(once)) return this.sessions.claim(me, once, clientId);
+    if (typeof once === 'string' && isUuid(once)) return this.sessions.claim(me, once.toLowerCase(), clientId);
     throw new BadRequestException('This form is not complete. Open the page again and send its form.');
   }
 
