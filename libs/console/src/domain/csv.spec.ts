@@ -13,4 +13,14 @@ describe('A line of CSV', () => {
       expect(csvLine([text])).toBe(`"'${text}"\r\n`);
     },
   );
+
+  it.each([
+    ['a;=1;b', "a;'=1;b"],
+    ['a;"+1', `a;""'+1`],
+    ['a\r\n-1', "a\r\n'-1"],
+    ['a\t@x', "a\t'@x"],
+    ['a-1;b=c', 'a-1;b=c'],
+  ])('makes none of %j where semicolons or tabs split it', (text, cell) => {
+    expect(csvLine([text])).toBe(`"${cell}"\r\n`);
+  });
 });

@@ -1,5 +1,5 @@
-/** A spreadsheet would take a cell that begins with one of these for a formula. */
-const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
+/** What a spreadsheet takes for a formula where a cell begins, or where it splits one by semicolons, tabs or lines. */
+const FORMULA = /^[\t\r\n]|[=+\-@＝＋－＠](?<=(?:^|[;\t\r\n])"*.)/g;
 
 type Cell = string | number | boolean | Date | null | undefined;
 
@@ -8,5 +8,5 @@ export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellOf).
 
 function cellOf(value: Cell): string {
   const text = value instanceof Date ? value.toISOString() : String(value ?? '');
-  return `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  return `"${text.replace(FORMULA, "'$&").replaceAll('"', '""')}"`;
 }
