@@ -71,6 +71,12 @@ describe('An upload to the console', () => {
         Number(n.replaceAll(',', '')),
       ]),
     );
+  /** The form, with why the file was refused beside it, and with what was typed. */
+  const expectShownAgain = ({ status, text }: Shown, reason: string) => {
+    expect(status).toBe(409);
+    expect(text).toContain(`id="file-error">${reason}`);
+    expect(text).toContain('value="second"');
+  };
   const files = () => (existsSync(directory) ? readdirSync(directory, { recursive: true }).map(String) : []);
   const query = async (text: string, values: unknown[]) =>
     (await console.database.admin.query<Record<string, unknown>>(text, values)).rows;
@@ -335,12 +341,12 @@ describe('An upload to the console', () => {
     const sending = await sendHalf();
     const stored = files();
 
-    const second = await send(record('h'));
+    const second = await send(record('h'), { source: 'second' });
     const left = files();
     await tried(record('h'), { name: 'theirs.ndjson' }, other);
 
     sending.destroy();
-    expect([second.status, second.text.includes('Another file of this workspace is on its way.')]).toEqual([409, true]);
+    expectShownAgain(second, 'Another file of this workspace is on its way.');
     expect(left).toEqual(stored);
     while (files().some((file) => file.endsWith('half'))) await delay(20);
     expect((await tried(record('h'))).page.status).toBe(200);
@@ -371,9 +377,9 @@ describe('An upload to the console', () => {
     const { headers } = await send(many, { source: 'many' });
     const path = headers.get('location') ?? '';
 
-    const second = await send(record('h'));
+    const second = await send(record('h'), { source: 'second' });
 
-    expect(second.status).toBe(409);
+    expectShownAgain(second, 'An import of this workspace is under way.');
     expect(counts(await ended(path))).toMatchObject({ Created: 60_000 });
     expect(files().filter((file) => file.endsWith('things.ndjson'))).toHaveLength(1);
     await tried(record('h'));

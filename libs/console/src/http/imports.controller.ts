@@ -18,7 +18,7 @@ import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
-import { MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { AnotherFile, MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Sent, type SentTo } from './access.decorator';
 import { ConsoleGuard } from './console.guard';
 import { Names, authorText } from './names';
@@ -41,8 +41,8 @@ const MAPS = LIBRARY.list();
 const showForm = (response: Response, content: Partial<Refused>): void =>
   sendPage(response, 'uploadForm', { title: 'Import a file', maps: MAPS, formats: FORMATS, ...content });
 
-/** Shows the form again for a file that is too long or has no place. The fields before the file were read. */
-@Catch(PayloadTooLargeException, ServiceUnavailableException)
+/** Shows the form again for a file that is too long or has no place now. The fields before the file were read. */
+@Catch(PayloadTooLargeException, ServiceUnavailableException, AnotherFile)
 class FileRefused implements ExceptionFilter<HttpException> {
   catch(error: HttpException, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();

@@ -1,4 +1,4 @@
-import { ConflictException, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import {
   ImportAlreadyRunning,
   type ImportOptions,
@@ -13,7 +13,7 @@ import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
-import { FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { AnotherFile, FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { AnotherResponse, sendPage } from './page';
 import type { Typed } from './read-fields';
 
@@ -85,7 +85,7 @@ export class Uploads implements OnModuleDestroy {
     const { workspaceId } = me;
     const before = this.of(workspaceId);
     if (before && isUnderWay(before)) {
-      throw new ConflictException('An import of this workspace is under way. Wait for its end.');
+      throw new AnotherFile('An import of this workspace is under way. Wait for its end.');
     }
     if (before) this.remove(before);
     const now = this.clock.now();

@@ -18,6 +18,9 @@ const FAILED = 'failed-records.ndjson';
 
 type Done = (error: Error | null, stored?: StoredFile) => void;
 
+/** Another file of the workspace comes, or is imported. */
+export class AnotherFile extends ConflictException {}
+
 interface SentFile {
   readonly originalname: string;
   readonly stream: Readable;
@@ -71,7 +74,7 @@ export class UploadFiles implements OnModuleInit {
   /** Refuses a second file of a workspace before a byte is stored, so that no workspace takes all places. */
   private async store({ workspaceId }: SignedIn, { originalname, stream }: SentFile): Promise<string> {
     if (this.receiving.has(workspaceId)) {
-      throw new ConflictException('Another file of this workspace is on its way. Wait for its end.');
+      throw new AnotherFile('Another file of this workspace is on its way. Wait for its end.');
     }
     const path = this.makePlace(originalname);
     this.receiving.add(workspaceId);
