@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
+import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { createTestDatabase } from '../support/test-database';
 import { freePort } from '../support/free-port';
 
@@ -147,6 +148,18 @@ describe('An upload to the console', () => {
         }),
       ]) as object[],
     });
+  });
+
+  it('looks for the session before the file comes and after it, and no more', async () => {
+    const address = addressIn(await admin.get('/imports/new'));
+    const find = jest.spyOn(console.app.get(Sessions), 'find');
+
+    const { headers } = await admin.upload(address, formOf(record('n'), 'n.ndjson'));
+    const times = find.mock.calls.length;
+    find.mockRestore();
+    await ended(headers.get('location') ?? '');
+
+    expect(times).toBe(2);
   });
 
   it('that fails is recorded as failed', async () => {

@@ -30,15 +30,15 @@ export class ConsoleGuard implements CanActivate {
     // Forms of a kind that is not read here are as empty ones.
     request.body ??= {};
     if (needed === 'anyone') return true;
-    await this.admit(request, needed);
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const signedIn = await this.admit(request, needed);
+    if (request.method === 'GET' || request.method === 'HEAD') return true;
+    // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
+    if (request.is('multipart/form-data')) assertForm(signedIn, request.query);
+    else {
       // Nobody else's body is read.
       await readForm(request, context.switchToHttp().getResponse());
       // The right may have ended while the form came.
-      const signedIn = await this.admit(request, needed);
-      // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
-      const form: unknown = request.is('multipart/form-data') ? request.query : request.body;
-      assertForm(signedIn, form as Record<string, unknown>);
+      assertForm(await this.admit(request, needed), request.body as Record<string, unknown>);
     }
     return true;
   }
