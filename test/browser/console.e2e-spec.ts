@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { POSTURES } from '../../libs/computers/src/domain/posture';
 import { FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
@@ -243,6 +243,26 @@ describe('The console in a browser', () => {
       await context.close();
     },
   );
+
+  it('leads to the sign-in when the session ended before a large file is sent', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'large-')), 'large.ndjson');
+    writeFileSync(path, '');
+    // The file system stores no byte of it.
+    truncateSync(path, 4_000_000_000);
+    const context = await browser.newContext();
+    const page = await signIn(context);
+    await page.goto(`${console.origin}/imports/new`);
+    await page.getByRole('textbox', { name: 'Source' }).fill('large');
+    await page.locator('#file').setInputFiles(path);
+    await context.clearCookies();
+
+    await page.getByRole('button', { name: 'Try the file' }).click();
+
+    await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
+    expect(page.url()).toBe(`${console.origin}/sign-in`);
+    await context.close();
+    rmSync(dirname(path), { recursive: true });
+  });
 
   it.each([
     [1280, 'light', true],

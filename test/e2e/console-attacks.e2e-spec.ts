@@ -147,13 +147,17 @@ describe('An attacker of the console', () => {
 
   describe('a body', () => {
     /** Sends the first bytes of a long form. Returns what comes before the connection is closed. */
-    const sendPart = async (path: string, browser: ConsoleBrowser): Promise<string> => {
+    const sendPart = async (
+      path: string,
+      browser: ConsoleBrowser,
+      type = 'application/x-www-form-urlencoded',
+    ): Promise<string> => {
       const { hostname, port, host } = new URL(console.origin);
       const socket = connect(Number(port), hostname);
       let said = '';
       socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
       const cookie = `Cookie: console_session=${browser.cookies['console_session'] ?? ''}\r\n`;
-      const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 200000\r\n';
+      const form = `Content-Type: ${type}\r\nContent-Length: 200000\r\n`;
       socket.write(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${cookie}${form}\r\ncsrf=`);
       try {
         await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
@@ -172,6 +176,12 @@ describe('An attacker of the console', () => {
 
       for (const said of refused) expect(said).toMatch(/^HTTP\/1.1 303 [^]*\r\nConnection: close\r\n/);
       expect(elsewhere).toMatch(/^HTTP\/1.1 404 [^]*\r\nConnection: close\r\n/);
+    });
+
+    it('with a file that still comes gets a refusal that leads to the sign-in', async () => {
+      const said = await sendPart('/imports', console.browser(), 'multipart/form-data; boundary=b');
+
+      expect(said).toMatch(/^HTTP\/1.1 401 [^]*\r\nRefresh: 0; url=\/sign-in\r\n[^]*\r\nConnection: close\r\n/);
     });
 
     it('is not awaited for what the role may not do', async () => {

@@ -48,7 +48,12 @@ export class ConsoleGuard implements CanActivate {
     const cookie = this.cookies.read(request, 'session');
     const signedIn = cookie === null ? null : await this.sessions.find(cookie, request.context.requestId);
     // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
-    if (!signedIn) throw new AnotherResponse((response) => response.redirect(303, '/sign-in'));
+    if (!signedIn)
+      throw new AnotherResponse((response) => {
+        // A browser that still sends a file follows no redirect. It shows a refusal, and follows its header.
+        const isSending = request.is('multipart/form-data') && !request.complete;
+        response.setHeader('Refresh', '0; url=/sign-in').redirect(isSending ? 401 : 303, '/sign-in');
+      });
     request.signedIn = signedIn;
     if (mayAct(signedIn.role, needed)) return signedIn;
     throw new ForbiddenException('Only administrators of the workspace may do this.');
