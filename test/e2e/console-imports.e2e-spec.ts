@@ -365,6 +365,21 @@ describe('An upload to the console', () => {
     expect((await tried(record('h'))).page.status).toBe(200);
   });
 
+  it('gives its place to the next one when its person lost the right', async () => {
+    const leaver = await console.signIn(ours.slug, 'admin');
+    const sending = await sendHalf(leaver);
+    await admin.submit('/people', `/people/${leaver.personId}/remove`);
+
+    const { page } = await tried(record('h'));
+    const left = files().filter((file) => file.endsWith('half'));
+    sending.end('\r\n--b--\r\n');
+    const [response] = (await once(sending, 'response')) as [IncomingMessage];
+
+    response.resume();
+    expect([counts(page)['Read'], left]).toEqual([1, []]);
+    expect([response.statusCode, response.headers.location]).toEqual([303, '/sign-in']);
+  });
+
   it('makes one import of two sends, and one of a workspace at a time', async () => {
     const blocker = new Client({ connectionString: console.database.consoleDatabaseUrl });
     await blocker.connect();

@@ -41,8 +41,7 @@ import { Sessions } from './typeorm/sessions';
     AuditController,
   ],
   providers: [
-    ConsoleGuard,
-    { provide: APP_GUARD, useExisting: ConsoleGuard },
+    { provide: APP_GUARD, useClass: ConsoleGuard },
     { provide: APP_FILTER, useClass: ConsoleFilter },
     AssetChanges,
     Cookies,

@@ -9,6 +9,8 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the guard on every route but those for anyone. */
     signedIn?: SignedIn;
+    /** Reads session and role again. Set where `signedIn` is. */
+    admit: () => Promise<SignedIn>;
   }
 }
 

@@ -30,7 +30,8 @@ export class ConsoleGuard implements CanActivate {
     // Forms of a kind that is not read here are as empty ones.
     request.body ??= {};
     if (needed === 'anyone') return true;
-    const signedIn = await this.admit(request, needed);
+    request.admit = () => this.admit(request, needed);
+    const signedIn = await request.admit();
     if (request.method === 'GET' || request.method === 'HEAD') return true;
     // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
     if (request.is('multipart/form-data')) assertForm(signedIn, request.query);
@@ -38,13 +39,13 @@ export class ConsoleGuard implements CanActivate {
       // Nobody else's body is read.
       await readForm(request, context.switchToHttp().getResponse());
       // The right may have ended while the form came.
-      assertForm(await this.admit(request, needed), request.body as Record<string, unknown>);
+      assertForm(await request.admit(), request.body as Record<string, unknown>);
     }
     return true;
   }
 
   /** Finds who sends the request. @throws {@link AnotherResponse} for nobody, and 403 for a role that does not suffice */
-  async admit(request: Request, needed: Role): Promise<SignedIn> {
+  private async admit(request: Request, needed: Role): Promise<SignedIn> {
     const cookie = this.cookies.read(request, 'session');
     const signedIn = cookie === null ? null : await this.sessions.find(cookie, request.context.requestId);
     // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.

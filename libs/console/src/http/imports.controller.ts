@@ -20,7 +20,6 @@ import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import { AnotherFile, MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { Access, Sent, type SentTo } from './access.decorator';
-import { ConsoleGuard } from './console.guard';
 import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
@@ -64,7 +63,6 @@ export class ImportsController {
     private readonly files: UploadFiles,
     private readonly runs: ImportRuns,
     private readonly names: Names,
-    private readonly guard: ConsoleGuard,
   ) {}
 
   @Get()
@@ -95,7 +93,7 @@ export class ImportsController {
     const begin = async (): Promise<void> => {
       try {
         // The right may have ended while the file came.
-        await this.guard.admit(response.req, 'admin');
+        await response.req.admit();
         const options = await this.read(body);
         if (!file) return refuseFields(missing);
         const { id } = this.uploads.begin(me, file, options, body);

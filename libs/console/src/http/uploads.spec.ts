@@ -46,7 +46,7 @@ describe('Uploads', () => {
   const aFile = (digit = 1, originalname = 'x') =>
     new Promise<StoredFile>((resolve, reject) =>
       files._handleFile(
-        { signedIn: personOf(digit) },
+        { signedIn: personOf(digit), admit: () => Promise.resolve() },
         { originalname, stream: Readable.from(['x']) },
         (error, stored) => (error ? reject(error) : resolve(stored as StoredFile)),
       ),

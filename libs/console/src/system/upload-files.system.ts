@@ -21,6 +21,13 @@ type Done = (error: Error | null, stored?: StoredFile) => void;
 /** Another file of the workspace comes, or is imported. */
 export class AnotherFile extends ConflictException {}
 
+/** Who sends a file. */
+interface Sender {
+  readonly signedIn: SignedIn;
+  /** Rejects once the person may not send it any more. */
+  readonly admit: () => Promise<unknown>;
+}
+
 interface SentFile {
   readonly originalname: string;
   readonly stream: Readable;
@@ -39,7 +46,8 @@ export interface StoredFile {
 export class UploadFiles implements OnModuleInit {
   private readonly logger = new Logger('UploadFiles');
   private readonly directory: string;
-  private readonly receiving = new Set<string>();
+  /** By workspace. Each ends its file when its person lost the right. */
+  private readonly receiving = new Map<string, () => Promise<unknown>>();
 
   constructor({ console: { port } }: Settings) {
     this.directory = join(tmpdir(), `compliance-console-${port}`);
@@ -50,8 +58,8 @@ export class UploadFiles implements OnModuleInit {
     this.makeDirectory();
   }
 
-  _handleFile({ signedIn }: { readonly signedIn: SignedIn }, file: SentFile, done: Done): void {
-    this.store(signedIn, file).then((path) => done(null, { path }), done);
+  _handleFile(sender: Sender, file: SentFile, done: Done): void {
+    this.store(sender, file).then((path) => done(null, { path }), done);
   }
 
   _removeFile(_: unknown, { path }: StoredFile, done: Done): void {
@@ -71,15 +79,25 @@ export class UploadFiles implements OnModuleInit {
 
   failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
 
-  /** Refuses a second file of a workspace before a byte is stored, so that no workspace takes all places. */
-  private async store({ workspaceId }: SignedIn, { originalname, stream }: SentFile): Promise<string> {
+  /**
+   * Refuses a second file of a workspace before a byte is stored, so that no workspace takes all places. The first one ends
+   * instead when its person lost the right.
+   */
+  private async store({ signedIn, admit }: Sender, { originalname, stream }: SentFile): Promise<string> {
+    const { workspaceId } = signedIn;
+    await this.receiving.get(workspaceId)?.();
     if (this.receiving.has(workspaceId)) {
       throw new AnotherFile('Another file of this workspace is on its way. Wait for its end.');
     }
     const path = this.makePlace(originalname);
-    this.receiving.add(workspaceId);
+    const stored = pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    const giveWay = (refusal: Error): Promise<void> => {
+      stream.destroy(refusal);
+      return stored.catch(() => undefined);
+    };
+    this.receiving.set(workspaceId, () => admit().catch(giveWay));
     try {
-      await pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+      await stored;
     } catch (error) {
       this.remove(path);
       throw error;
