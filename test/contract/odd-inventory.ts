@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { DataSource } from 'typeorm';
 import { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { ASSET_TYPES, type AssetType, categoryOf } from '../../libs/inventory/src/assets/domain/asset-category';
@@ -7,7 +6,7 @@ import { CLASSIFICATIONS } from '../../libs/inventory/src/assets/domain/asset';
 import { VISIBILITIES } from '../../libs/inventory/src/imports/domain/import-record';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { operatorDataSource } from '../support/database-connection';
 import type { TestDatabase } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
 
@@ -93,8 +92,7 @@ const recordOf = (type: AssetType): fc.Arbitrary<Record<string, unknown>> =>
 
 /** Imports assets that reach every limit of the inventory, the same each time. */
 export async function importOddInventory(database: TestDatabase, workspace: string, count: number): Promise<void> {
-  const connection = { url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
-  const operator = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+  const operator = await operatorDataSource(database, 2);
   try {
     const imports = new ImportsService(new ImportStoreTypeorm(operator, anAuditRecorder()), new ImportFilesSystem());
     const options = { source: SOURCE, files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;

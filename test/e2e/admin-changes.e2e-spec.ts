@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmptyChangeSets } from '../../libs/inventory/src/changes/typeorm/empty-change-sets';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { Database } from '#libs/platform/database';
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
 import { runAdmin } from '../support/admin-command';
 import { documentOf } from '../support/finished-command';
 import type { ApiClient } from '../support/api-client';
 import type { ArrangedAsset } from '../support/arrangement';
+import { asApi } from '../support/as-api';
 import { type TestApp, startApp } from '../support/start-app';
 import { someoneWaits } from '../support/waiting-sessions';
 
@@ -269,14 +267,9 @@ describe('Change feeds after operator commands', () => {
         `version ${version}`,
       ]);
     }
-    const dataSource = new DataSource(
-      dataSourceOptions({ url: app.database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
-    );
-    const sets = new EmptyChangeSets(new Database(await dataSource.initialize()));
 
-    await sets.round();
+    await asApi(app, (database) => new EmptyChangeSets(database).round());
 
-    await dataSource.destroy();
     const { rows } = await app.database.admin.query<{ sequence: string }>(
       'SELECT sequence FROM change_set WHERE workspace_id = $1 AND NOT emptied',
       [workspace],

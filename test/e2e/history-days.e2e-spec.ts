@@ -1,12 +1,12 @@
 import { Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { workspaceId } from '#libs/kernel';
 import { DayCounts, History } from '#libs/platform/changes';
 import type { Settings } from '#libs/platform/config';
 import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { HistoryWork } from '../../libs/inventory/src/history/typeorm/history-work';
+import { openDataSource } from '../support/database-connection';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 import { someoneWaits } from '../support/waiting-sessions';
@@ -57,8 +57,7 @@ describe('The history by day', () => {
   let dataSource: DataSource;
   let database: Database;
   beforeAll(async () => {
-    const options = { url: app.database.databaseUrl, poolSize: 2, patience: 'request' } as const;
-    dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
+    dataSource = await openDataSource(app.database.databaseUrl, 2);
     database = new Database(dataSource);
     history = new History(database);
     workOf = (historyRetentionDays) =>

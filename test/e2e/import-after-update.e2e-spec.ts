@@ -1,9 +1,9 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { operatorDataSource } from '../support/database-connection';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 import { anAuditRecorder } from '../support/audit-recorder';
@@ -33,8 +33,7 @@ describe('An import after updates through the API', () => {
     client = await app.arrange.aClient(workspace);
     for (const key of ['env', 'team']) await app.arrange.aTagKey(workspace, key);
     await app.arrange.aTagKey(workspace, 'aws:stack', { platform: true });
-    const connection = { url: app.database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
-    dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    dataSource = await operatorDataSource(app.database, 2);
   });
   afterAll(async () => {
     await dataSource.destroy();

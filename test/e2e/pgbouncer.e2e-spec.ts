@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataSource } from 'typeorm';
 import { missingSessionSettings } from '#libs/platform/database';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { ApiClient } from '../support/api-client';
+import { openDataSource } from '../support/database-connection';
 import { PgBouncer, keepsPreparedStatements } from '../support/pgbouncer';
 import { demandProgram } from '../support/programs.cjs';
 import { type TestApp, startAppOn } from '../support/start-app';
@@ -53,8 +52,7 @@ describe.each(MODES)('With PgBouncer in transaction mode, prepared statements %s
   });
 
   const missingSettings = async (url: string): Promise<string[]> => {
-    const options = dataSourceOptions({ url, poolSize: 1, patience: 'request' }, () => undefined);
-    const source = await new DataSource(options).initialize();
+    const source = await openDataSource(url);
     return missingSessionSettings(source).finally(() => source.destroy());
   };
   const pathOf = (asset: string | undefined) => `/v1/inventory/assets/${asset}`;

@@ -2,13 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { originCode } from '#libs/platform/changes';
-import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
-import { DataSource } from 'typeorm';
 import { ImportWatch } from '../../libs/inventory/src/imports/typeorm/import-watch';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { runAdmin } from '../support/admin-command';
 import type { ApiClient } from '../support/api-client';
+import { asApi } from '../support/as-api';
 import { type Row, documentOf, expectFault } from '../support/finished-command';
 import type { FinishedCommand } from '../support/running-command';
 import { type TestApp, startApp } from '../support/start-app';
@@ -55,17 +53,12 @@ describe('Sources and records of imports', () => {
   const rekey = (from: string, to: string): Promise<FinishedCommand> =>
     admin('assets', 'rekey', '--workspace', slug, '--source', ' mdm ', '--from', from, '--to', to);
   /** The metrics after one look with the rights of the API. */
-  const metrics = async (): Promise<string[]> => {
-    const options = { url: app.database.databaseUrl, poolSize: 1, patience: 'operator', entities: [] } as const;
-    const dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
-    try {
+  const metrics = (): Promise<string[]> =>
+    asApi(app, async (database) => {
       const exposed = new Metrics();
-      await new ImportWatch(new Database(dataSource), exposed).round();
+      await new ImportWatch(database, exposed).round();
       return (await exposed.expose()).split('\n').filter((line) => line.includes(slug));
-    } finally {
-      await dataSource.destroy();
-    }
-  };
+    });
 
   it('shows each source with an asset or an import, its latest import, and the last completed one', async () => {
     await app.arrange.anAsset(workspace, { columns: { source: 'b-without-import' } });

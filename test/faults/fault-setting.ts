@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type Pool } from 'pg';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { RecordedEvents } from '#libs/audit/operators';
 import { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
@@ -12,7 +12,7 @@ import { migrate } from '#libs/platform/database';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { operatorDataSource } from '../support/database-connection';
 import { ApiProcess } from '../support/api-process';
 import { Arrangement } from '../support/arrangement';
 import { type TemporaryPostgres } from '../support/temporary-postgres';
@@ -133,9 +133,7 @@ export class FaultSetting {
   }
 
   async withOperator<Result>(work: (dataSource: DataSource) => Promise<Result>): Promise<Result> {
-    const url = this.databases.migrationDatabaseUrl;
-    const dataSource = new DataSource(dataSourceOptions({ url, poolSize: 2, patience: 'operator' }, () => undefined));
-    await dataSource.initialize();
+    const dataSource = await operatorDataSource(this.databases, 2);
     try {
       return await work(dataSource);
     } finally {

@@ -8,7 +8,7 @@ import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/impor
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { anAuditRecorder } from '../support/audit-recorder';
-import { operatorDataSource } from '../support/operator-connection';
+import { operatorDataSource } from '../support/database-connection';
 import type { FaultSetting } from './fault-setting';
 import { type Act, type Commit, type Imported, type Patch, importedOf } from './history-model';
 import { keyHashOf } from './operation-log';

@@ -9,7 +9,7 @@ import { RedisClient } from '#libs/platform/redis';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
-import { operatorDataSource } from '../support/operator-connection';
+import { operatorDataSource } from '../support/database-connection';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Pool } from 'pg';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { type AssetId, type WorkspaceId, applicationId, assetId, newestOf, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
 import { ASSET_TYPES } from '../../libs/inventory/src/assets/domain/asset-category';
 import { type AssetFilter, isConsistent } from '../../libs/inventory/src/assets/domain/asset-filter';
@@ -23,6 +22,7 @@ import {
   combinedFilters,
   everyFilter,
 } from '../support/asset-model';
+import { openDataSource } from '../support/database-connection';
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -39,10 +39,7 @@ describe('The Postgres asset repository', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     // A pool of one: nothing may take a second connection while it holds the first.
-    dataSource = new DataSource(
-      dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
-    );
-    await dataSource.initialize();
+    dataSource = await openDataSource(database.databaseUrl, 1);
     api = new Database(dataSource);
     repository = assetRepositoryOn(api);
     [here, elsewhere] = [await aWorkspace(), await aWorkspace()];

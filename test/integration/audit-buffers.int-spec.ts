@@ -1,14 +1,13 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, RowBudget } from '#libs/platform/database';
 import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
 import { writePosition } from '../../libs/audit/src/domain/event-position';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { AuditSetting } from '../support/audit-setting';
+import { openDataSource } from '../support/database-connection';
 import { buffersOf, explain } from '../support/page-plan';
-import { testEntities as entities } from '../support/test-database';
 
 const EVENTS = 120_000;
 const EVENTS_OF_CHECKPOINT = 100;
@@ -72,8 +71,7 @@ describe('A page of a large audit', () => {
       [workspace],
     );
     await admin.query('VACUUM ANALYZE');
-    const connection = { url, poolSize: 2, patience: 'request', entities } as const;
-    api = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    api = await openDataSource(url, 2);
     database = new Database(api);
     published = new PublishedEventsTypeorm(database, treeHashes);
   });

@@ -6,7 +6,7 @@ import type { PublishedEvent } from '../../libs/audit/src/domain/published-event
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
 import { AuditSetting } from '../support/audit-setting';
-import { operatorDataSource } from '../support/operator-connection';
+import { operatorDataSource } from '../support/database-connection';
 
 const BEGINNING: FeedStart = { kind: 'beginning' };
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { type Page, type WorkspaceId, assetId, newestOf, workspaceId } from '#libs/kernel';
 import { ChangeFeed, History } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
@@ -7,7 +7,7 @@ import type { Computer } from '../../libs/computers/src/domain/computer';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import { CHECKS } from '../../libs/computers/src/domain/posture';
 import { ComputerDirectoryTypeorm } from '../../libs/computers/src/typeorm/computer-directory.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { openDataSource } from '../support/database-connection';
 import { SET_POSTURE } from '../support/arrangement';
 import { type ModelComputer, computerMatches } from '../support/computer-model';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -28,9 +28,7 @@ describe('Filters of computers', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    dataSource = await new DataSource(
-      dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
-    ).initialize();
+    dataSource = await openDataSource(database.databaseUrl);
     const reads = new Database(dataSource);
     directory = new ComputerDirectoryTypeorm(reads, new ChangeFeed(reads), new History(reads));
     here = await aWorkspace();

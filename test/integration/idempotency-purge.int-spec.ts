@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { Database } from '#libs/platform/database';
 import { IdempotencyPurge } from '#libs/platform/idempotency';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { openDataSource } from '../support/database-connection';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 describe('The purge of idempotency records', () => {
@@ -11,8 +11,7 @@ describe('The purge of idempotency records', () => {
   let purge: IdempotencyPurge;
   beforeAll(async () => {
     database = await createTestDatabase();
-    const connection = { url: database.databaseUrl, poolSize: 2, patience: 'request' } as const;
-    dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    dataSource = await openDataSource(database.databaseUrl, 2);
     purge = new IdempotencyPurge(new Database(dataSource));
   });
   beforeEach(() => database.admin.query('TRUNCATE idempotency_record'));

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
 import { type ImportReport, ImportsService } from '#libs/inventory/operators';
 import { poolOf } from '#libs/platform/database';
 import type {
@@ -14,7 +13,7 @@ import { parseImportRecord } from '../../libs/inventory/src/imports/domain/impor
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { StagingConnections } from '../../libs/inventory/src/imports/typeorm/staging-connections';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { operatorDataSource } from '../support/database-connection';
 import { EMPLOYEE, ImportSetting, PLAIN_SETTINGS, RECORDS, type Row } from '../support/import-setting';
 import { AWAITED_LOCKS } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
@@ -321,8 +320,7 @@ describe('Overlapping batches of an import', () => {
     });
 
     it('need no second connection when the pool has only one', async () => {
-      const options = { url: setting.database.migrationDatabaseUrl, poolSize: 1, patience: 'operator' } as const;
-      const dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
+      const dataSource = await operatorDataSource(setting.database);
       try {
         const imports = new ImportsService(
           new ImportStoreTypeorm(dataSource, anAuditRecorder()),

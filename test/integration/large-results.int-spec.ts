@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BoundStatement, Database } from '#libs/platform/database';
-import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import type { DataSource } from 'typeorm';
+import { openDataSource } from '../support/database-connection';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 import { until } from '../support/until';
 
@@ -18,10 +18,7 @@ describe('Large results of Postgres', () => {
   let database: Database;
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    const { databaseUrl: url } = testDatabase;
-    dataSource = await new DataSource(
-      dataSourceOptions({ url, poolSize: 5, patience: 'request' }, () => undefined),
-    ).initialize();
+    dataSource = await openDataSource(testDatabase.databaseUrl, 5);
     database = new Database(dataSource);
   });
   afterAll(async () => {

@@ -1,8 +1,7 @@
 import { newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { assetRepositoryOn } from '../support/asset-repository';
+import { openDataSource } from '../support/database-connection';
 import { EMPLOYEE, ImportSetting, LAPTOP } from '../support/import-setting';
 
 const EVA = { ...EMPLOYEE, name: 'ÉVA', email: 'ÉVA@example.com' };
@@ -42,8 +41,7 @@ describe('The letter case beyond ASCII, in a database with the locale C', () => 
 
   it('costs a search of a long text about as much as one of a short text', async () => {
     await setting.importAll(...Array.from({ length: 2_000 }, (_, n) => ({ ...EMPLOYEE, externalId: `hr-${n}` })));
-    const options = dataSourceOptions({ url: setting.database.databaseUrl, poolSize: 1, patience: 'request' }, () => 0);
-    const api = await new DataSource(options).initialize();
+    const api = await openDataSource(setting.database.databaseUrl);
     const repository = assetRepositoryOn(new Database(api));
     const leastMsOf = async (text: string): Promise<number> => {
       const times: number[] = [];

@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { Pool } from 'pg';
 import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
 import { bind } from '#libs/platform/database';
@@ -6,8 +6,8 @@ import type { ComputerFilter } from '../../libs/computers/src/domain/computer-fi
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { DAY_COUNTS } from '../../libs/platform/src/changes/day-counts';
 import { feedStatement } from '../../libs/platform/src/changes/feed-statement';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
+import { openDataSource, operatorDataSource } from '../support/database-connection';
 import { ASSET_FILTERS, withFacetFilters } from '../support/asset-filters';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type Plan, buffersOf, explain, explainComputers, explainPage } from '../support/page-plan';
@@ -51,9 +51,6 @@ const COMMON: readonly AssetFilter[] = [{ tagKey: 'env' }, { source: 'demo' }];
 const LARGEST = '9223372036854775807';
 const HIDDEN_EMPLOYEE = '018f9c2e-7d2a-7c41-9a51-000000000002';
 
-const connect = ({ databaseUrl: url }: TestDatabase): Promise<DataSource> =>
-  new DataSource(dataSourceOptions({ url, poolSize: 1, patience: 'request' }, () => undefined)).initialize();
-
 /** Makes a workspace, whose rows the admin then sees. */
 async function openWorkspace(admin: Pool, slug: string): Promise<WorkspaceId> {
   const { rows } = await admin.query<{ id: string }>(
@@ -77,15 +74,12 @@ describe('A page of a large inventory', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     workspace = await openWorkspace(database.admin, 'large');
-    const operator = new DataSource(
-      dataSourceOptions({ url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' }, () => undefined),
-    );
-    await operator.initialize();
+    const operator = await operatorDataSource(database, 2);
     await loadDemoAssets(operator, workspace, DEMO_SIZES.M, () => undefined);
     await operator.destroy();
     await makeValuesRare(database.admin, workspace);
     await database.admin.query('VACUUM ANALYZE');
-    api = await connect(database);
+    api = await openDataSource(database.databaseUrl);
   });
   afterAll(async () => {
     await api.destroy();
@@ -184,7 +178,7 @@ describe('A page of an inventory whose assets are all alike', () => {
   let api: DataSource;
   beforeAll(async () => {
     database = await createTestDatabase();
-    api = await connect(database);
+    api = await openDataSource(database.databaseUrl);
   });
   afterAll(async () => {
     await api.destroy();
@@ -240,7 +234,7 @@ describe('A page of an inventory whose imports came one after the other', () => 
   /** Cloud assets, then so many computers that they are not all read and sorted, then cloud assets again. */
   beforeAll(async () => {
     database = await createTestDatabase();
-    api = await connect(database);
+    api = await openDataSource(database.databaseUrl);
     const { admin } = database;
     workspace = await openWorkspace(admin, 'clustered');
     for (const [source, subKey, posture] of [
@@ -291,7 +285,7 @@ describe('A page of a feed', () => {
   /** Two change sets of 10,000 computers each. All of the first one are visible, and ten of the second one. */
   beforeAll(async () => {
     database = await createTestDatabase();
-    api = await connect(database);
+    api = await openDataSource(database.databaseUrl);
     const { admin } = database;
     workspace = await openWorkspace(admin, 'removed');
     for (const visibility of ['0', '(n % 1000 > 0)::int']) {

@@ -7,6 +7,7 @@ import { ConnectionPool } from '../../libs/platform/src/database/connections/con
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { databaseIsUnavailable } from '../../libs/platform/src/database/connections/database-fault';
 import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
+import { openDataSource } from '../support/database-connection';
 import type { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 import { endWaiting } from '../support/waiting-sessions';
@@ -27,9 +28,7 @@ describe('When connections to Postgres are lost,', () => {
   beforeAll(async () => {
     setting = await openDatabaseBehindProxy();
     ({ database: testDatabase, proxy } = setting);
-    const url = testDatabase.databaseUrl;
-    const options = dataSourceOptions({ url, poolSize: POOL, patience: 'request' }, () => undefined);
-    dataSource = await new DataSource(options).initialize();
+    dataSource = await openDataSource(testDatabase.databaseUrl, POOL);
     database = new Database(dataSource);
   });
   afterEach(() => testDatabase.admin.query('ROLLBACK'));
@@ -190,10 +189,7 @@ describe('Reads', () => {
   let database: Database;
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    const { databaseUrl: url } = testDatabase;
-    dataSource = await new DataSource(
-      dataSourceOptions({ url, poolSize: 1, patience: 'request' }, () => undefined),
-    ).initialize();
+    dataSource = await openDataSource(testDatabase.databaseUrl);
     database = new Database(dataSource);
   });
   afterAll(async () => {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ImportsService } from '#libs/inventory/operators';
-import { Database, dataSourceOptions, poolOf } from '#libs/platform/database';
-import { DataSource } from 'typeorm';
+import { Database, poolOf } from '#libs/platform/database';
 import { ImportRunsTypeorm } from '../../libs/inventory/src/imports/typeorm/import-runs.typeorm';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
+import { openDataSource } from '../support/database-connection';
 import { anAuditRecorder } from '../support/audit-recorder';
 import { EMPLOYEE, ImportSetting, RECORDS } from '../support/import-setting';
 import { rowsReadBy } from '../support/rows-read';
@@ -55,8 +55,7 @@ describe('A recorded import', () => {
       [setting.here],
     );
     await admin.query('ANALYZE import_run');
-    const options = dataSourceOptions({ url: setting.database[address], poolSize: 1, patience }, () => undefined);
-    const dataSource = await new DataSource(options).initialize();
+    const dataSource = await openDataSource(setting.database[address], 1, patience);
     const runs = new ImportRunsTypeorm(new Database(dataSource), anAuditRecorder());
     const workspaceIds = patience === 'operator' ? [setting.here, null] : [setting.here];
 
@@ -135,8 +134,7 @@ describe('A recorded import', () => {
     ['an operator', 'migrationDatabaseUrl', 1],
     ['a person, whose role owns no table', 'consoleDatabaseUrl', 0],
   ] as const)('of %s makes statistics if it can', async (_, address, times) => {
-    const connection = { url: setting.database[address], poolSize: 2, patience: 'operator' } as const;
-    const dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    const dataSource = await openDataSource(setting.database[address], 2, 'operator');
     const warnings: unknown[] = [];
     poolOf(dataSource).on('acquire', (client) => client.on('notice', ({ message }) => warnings.push(message)));
     const store = new ImportStoreTypeorm(dataSource, anAuditRecorder());

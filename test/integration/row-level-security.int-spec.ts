@@ -1,9 +1,8 @@
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
 import { assetId, newestOf, workspaceId } from '#libs/kernel';
 import { Database, assertRuntimeRole, tenantPolicy } from '#libs/platform/database';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { arrangeEveryResource } from '../contract/every-resource';
+import { openDataSource, operatorDataSource } from '../support/database-connection';
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -166,10 +165,7 @@ describe('Row-level security', () => {
   });
 
   it('ends the scope with its transaction, also on the next use of the connection', async () => {
-    const dataSource = new DataSource(
-      dataSourceOptions({ url: app.database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
-    );
-    await dataSource.initialize();
+    const dataSource = await openDataSource(app.database.databaseUrl);
     try {
       const repository = assetRepositoryOn(new Database(dataSource));
       const page = await repository.list(newestOf(workspaceId(ours)), {}, { size: 1, after: null });
@@ -271,10 +267,7 @@ describe('Row-level security', () => {
   });
 
   it('is required at the start: production refuses a role that owns the tables', async () => {
-    const asOwner = new DataSource(
-      dataSourceOptions({ url: app.database.migrationDatabaseUrl, poolSize: 1, patience: 'operator' }, () => undefined),
-    );
-    await asOwner.initialize();
+    const asOwner = await operatorDataSource(app.database);
     try {
       await expect(assertRuntimeRole(asOwner, true, () => undefined)).rejects.toThrow('must be none of these');
       const warnings: string[] = [];

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
-import { operatorDataSource } from '../support/operator-connection';
+import { operatorDataSource } from '../support/database-connection';
 import { rowsReadBy } from '../support/rows-read';
 import { type TestApp, startApp } from '../support/start-app';
 import { anAuditRecorder } from '../support/audit-recorder';

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { workspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, GATE_IS_OPEN, bind, prepared } from '#libs/platform/database';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type Gate, GateClosed } from '../../libs/platform/src/database/unit-of-work';
+import { openDataSource } from '../support/database-connection';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -33,8 +33,8 @@ describe('A unit of work', () => {
     proxy = await TcpProxy.to(url.hostname, Number(url.port));
     const proxied = new URL(url);
     proxied.port = String(proxy.port);
-    dataSource = await open(proxied.href, 4);
-    outside = await open(url.href, 1);
+    dataSource = await openDataSource(proxied.href, 4);
+    outside = await openDataSource(url.href);
     database = new Database(dataSource);
   });
   afterAll(async () => {
@@ -44,8 +44,6 @@ describe('A unit of work', () => {
     await testDatabase.drop();
   });
 
-  const open = (url: string, poolSize: number) =>
-    new DataSource(dataSourceOptions({ url, poolSize, patience: 'request' }, () => undefined)).initialize();
   const aScope = () => ({ workspaceId: workspaceId(randomUUID()) });
   type Scope = ReturnType<typeof aScope>;
   const insert = (scope: Scope, key: string) => database.write(scope, [statement(INSERT, scope.workspaceId, key, '')]);
@@ -222,7 +220,7 @@ describe('A unit of work', () => {
     });
 
     it('waits for a connection once', async () => {
-      const one = await open(new URL(testDatabase.databaseUrl).href, 1);
+      const one = await openDataSource(new URL(testDatabase.databaseUrl).href);
       const taken = new Database(one);
       const gate = opening(() => undefined);
       const held = taken.unitOfWork(scope, async () => {
@@ -266,7 +264,7 @@ describe('A unit of work', () => {
   it('leaves connections to reads while it waits for a lock', async () => {
     const scope = aScope();
     const url = new URL(testDatabase.databaseUrl).href;
-    const four = await open(url, 4);
+    const four = await openDataSource(url, 4);
     const shared = new Database(four);
     const { admin } = testDatabase;
     await admin.query('BEGIN');
@@ -285,7 +283,7 @@ describe('A unit of work', () => {
 
   it('counts connections that were not free in time, and those who wait', async () => {
     const scope = aScope();
-    const one = await open(new URL(testDatabase.databaseUrl).href, 1);
+    const one = await openDataSource(new URL(testDatabase.databaseUrl).href);
     const narrow = new Database(one);
     const late: Promise<unknown>[] = [];
     await narrow.unitOfWork(scope, async () => {

@@ -1,11 +1,10 @@
-import { DataSource } from 'typeorm';
 import { AssetCounters } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { Database, type SchemaPart, migrate } from '#libs/platform/database';
 import { COMPUTER, EMPLOYEE } from '../../libs/inventory/src/assets/typeorm/asset.row';
 import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
 import { FillCountsAndPostures1780000000042 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000042-fill-counts-and-postures';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { operatorDataSource } from '../support/database-connection';
 import { startAppOn } from '../support/start-app';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
@@ -46,7 +45,7 @@ describe('An upgrade from the last release', () => {
   };
 
   it('counts and lists what was there before, once', async () => {
-    const { migrationDatabaseUrl, admin } = database;
+    const { admin } = database;
     await bringTo(before(FIRST_UNRELEASED));
     const { rows: workspaces } = await admin.query<{ id: string }>(
       `INSERT INTO workspace (slug, name) VALUES ('acme', 'Acme'), ('globex', 'Globex') RETURNING id`,
@@ -57,11 +56,7 @@ describe('An upgrade from the last release', () => {
     await admin.query('DELETE FROM migration WHERE name = ANY ($1)', [REPEATABLE]);
     expect((await bringTo(testSchema)).applied.toSorted()).toEqual(REPEATABLE.toSorted());
 
-    const options = dataSourceOptions(
-      { url: migrationDatabaseUrl, poolSize: 1, patience: 'operator' },
-      () => undefined,
-    );
-    const operator = await new DataSource(options).initialize();
+    const operator = await operatorDataSource(database);
     try {
       const reconciled = new Database(operator);
       for (const { id } of workspaces) {

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { WorkspaceRows } from '../../libs/auth/src/typeorm/workspace-rows';
-import { operatorDataSource } from '../support/operator-connection';
+import { operatorDataSource } from '../support/database-connection';
 import { rowsReadBy } from '../support/rows-read';
 import { type TestApp, startApp } from '../support/start-app';
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { AuditArchiveService, type AuditVerdict, RecordedEvents } from '#libs/audit/operators';
 import { type AssetId, Clock, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
 import { ChangeFeed, History } from '#libs/platform/changes';
@@ -13,8 +13,7 @@ import { AssetRepositoryTypeorm } from '../../libs/inventory/src/assets/typeorm/
 import { AuditArchiveStoreTypeorm } from '../../libs/audit/src/typeorm/audit-archive-store.typeorm';
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditCheckpointStoreTypeorm } from '../../libs/audit/src/typeorm/audit-checkpoint-store.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { entities } from '../../apps/whole-schema';
+import { openDataSource, operatorDataSource } from './database-connection';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
 type Fields = Readonly<Record<string, FieldChange>>;
@@ -49,8 +48,8 @@ export class AuditSetting {
 
   static async open(): Promise<AuditSetting> {
     const database = await createTestDatabase();
-    const owner = await connect(database.migrationDatabaseUrl, 4, 'operator');
-    return new AuditSetting(database, owner, await connect(database.databaseUrl, 1, 'request'));
+    const owner = await operatorDataSource(database, 4);
+    return new AuditSetting(database, owner, await openDataSource(database.databaseUrl));
   }
 
   async close(): Promise<void> {
@@ -87,7 +86,7 @@ export class AuditSetting {
   }
 
   async anotherInstance(): Promise<Database> {
-    const source = await connect(this.database.databaseUrl, 1, 'request');
+    const source = await openDataSource(this.database.databaseUrl);
     this.apiSources.push(source);
     return new Database(source);
   }
@@ -169,8 +168,4 @@ export class AuditSetting {
     if (verdict.ok !== (verdict.firstBad === null)) throw new Error('ok contradicts firstBad');
     return verdict.firstBad ?? 'ok';
   }
-}
-
-async function connect(url: string, poolSize: number, patience: 'request' | 'operator'): Promise<DataSource> {
-  return new DataSource(dataSourceOptions({ url, poolSize, patience, entities }, () => undefined)).initialize();
 }

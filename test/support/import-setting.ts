@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import {
   DemoService,
   MapLibrary,
@@ -19,8 +19,8 @@ import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/impor
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { type TestDatabase, createTestDatabase, testEntities } from './test-database';
+import { operatorDataSource } from './database-connection';
+import { type TestDatabase, createTestDatabase } from './test-database';
 import { anAuditRecorder } from './audit-recorder';
 
 export type Row = Record<string, unknown>;
@@ -110,13 +110,7 @@ export class ImportSetting {
 
   static async open(options?: Parameters<typeof createTestDatabase>[0]): Promise<ImportSetting> {
     const database = await createTestDatabase(options);
-    const dataSource = new DataSource(
-      dataSourceOptions(
-        { url: database.migrationDatabaseUrl, poolSize: 4, patience: 'operator', entities: testEntities },
-        () => undefined,
-      ),
-    );
-    await dataSource.initialize();
+    const dataSource = await operatorDataSource(database, 4);
     const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     const imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));

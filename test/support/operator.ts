@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { DataSource } from 'typeorm';
 import { Applications, ClientKeys, Trusts } from '#libs/auth/operators';
 import { ApplicationChanges } from '../../libs/auth/src/typeorm/application-changes';
 import { ImportsService, type TagKeyRepository } from '#libs/inventory/operators';
@@ -10,9 +9,8 @@ import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.s
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { operatorDataSource } from './database-connection';
 import type { TestApp } from './start-app';
-import { testEntities as entities } from './test-database';
 import { anAuditRecorder } from './audit-recorder';
 
 /** Runs an operator's command on the database of an API, composed as in the command line. */
@@ -26,9 +24,7 @@ export interface TestOperator {
 }
 
 export async function openOperator({ database, settings }: TestApp): Promise<TestOperator> {
-  const url = database.migrationDatabaseUrl;
-  const connection = { url, poolSize: 2, patience: 'operator', entities } as const;
-  const dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+  const dataSource = await operatorDataSource(database, 2);
   const redis = new RedisClient(settings.redisUrl);
   await redis.onModuleInit();
   const audit = anAuditRecorder();

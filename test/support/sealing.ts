@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { Clock } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { entities } from '../../apps/whole-schema';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AuditCheckpointStoreTypeorm } from '../../libs/audit/src/typeorm/audit-checkpoint-store.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { openDataSource } from './database-connection';
 import type { TestApp } from './start-app';
 
 /** Seals audit events of an API at once, which would take it five seconds. */
@@ -19,8 +18,7 @@ export class Sealing {
   ) {}
 
   static async of(app: TestApp): Promise<Sealing> {
-    const connection = { url: app.database.databaseUrl, poolSize: 1, patience: 'request', entities } as const;
-    const source = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    const source = await openDataSource(app.database.databaseUrl);
     const evidence = new AuditEvidenceSystem(readFileSync(app.settings.auditKeyFile));
     const store = new AuditCheckpointStoreTypeorm(new Database(source));
     return new Sealing(app, source, new AuditSealer(store, evidence, new Clock()));
