@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Pool } from 'pg';
 import type { DataSource } from 'typeorm';
-import { type AssetId, type WorkspaceId, applicationId, assetId, newestOf, workspaceId } from '#libs/kernel';
+import { type AssetId, type WorkspaceId, applicationId, assetId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
 import { ASSET_TYPES } from '../../libs/inventory/src/assets/domain/asset-category';
@@ -24,7 +24,7 @@ import {
 } from '../support/asset-model';
 import { openDataSource } from '../support/database-connection';
 import { assetRepositoryOn } from '../support/asset-repository';
-import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { type TestDatabase, addWorkspace, createTestDatabase } from '../support/test-database';
 
 describe('The Postgres asset repository', () => {
   let database: TestDatabase;
@@ -42,7 +42,7 @@ describe('The Postgres asset repository', () => {
     dataSource = await openDataSource(database.databaseUrl, 1);
     api = new Database(dataSource);
     repository = assetRepositoryOn(api);
-    [here, elsewhere] = [await aWorkspace(), await aWorkspace()];
+    [here, elsewhere] = [await addWorkspace(database.admin), await addWorkspace(database.admin)];
     for (const workspace of [here, elsewhere]) {
       for (const { key, value } of TAGS) await addTagKey(workspace, { key, value, platform: false });
     }
@@ -71,14 +71,6 @@ describe('The Postgres asset repository', () => {
        VALUES ($1, $2, 'contract', 'left', 15, 'Owner', 1, 0)`,
       [workspace, HIDDEN_EMPLOYEE],
     );
-  }
-
-  async function aWorkspace(): Promise<WorkspaceId> {
-    const { rows } = await database.admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('w-' || $1, 'W') RETURNING id`,
-      [randomUUID().slice(0, 8)],
-    );
-    return workspaceId((rows[0] as { id: string }).id);
   }
 
   const idsOf = (items: readonly { readonly id: AssetId }[]) => items.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { type Page, type WorkspaceId, assetId, newestOf, workspaceId } from '#libs/kernel';
+import { type Page, type WorkspaceId, assetId, newestOf } from '#libs/kernel';
 import { ChangeFeed, History } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { Computer } from '../../libs/computers/src/domain/computer';
@@ -10,7 +10,7 @@ import { ComputerDirectoryTypeorm } from '../../libs/computers/src/typeorm/compu
 import { openDataSource } from '../support/database-connection';
 import { SET_POSTURE } from '../support/arrangement';
 import { type ModelComputer, computerMatches } from '../support/computer-model';
-import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { type TestDatabase, addWorkspace, createTestDatabase } from '../support/test-database';
 
 const COMPUTERS = 400;
 const [LONG_AGO, RECENTLY] = [new Date('2026-01-05T10:20:00.000Z'), new Date('2026-10-31T23:59:59.999Z')];
@@ -31,7 +31,7 @@ describe('Filters of computers', () => {
     dataSource = await openDataSource(database.databaseUrl);
     const reads = new Database(dataSource);
     directory = new ComputerDirectoryTypeorm(reads, new ChangeFeed(reads), new History(reads));
-    here = await aWorkspace();
+    here = await addWorkspace(database.admin);
     for (const owner of owners) await insertAsset(here, { public_id: owner, sub_key: 15 });
     await insertAsset(here, { public_id: hiddenOwner, sub_key: 15, visibility: 1 });
     for (let index = 0; index < COMPUTERS; index += 1) {
@@ -40,7 +40,7 @@ describe('Filters of computers', () => {
       if (computer.isVisible) computers.push(computer);
     }
     // Their twins in another workspace match the same filters.
-    const elsewhere = await aWorkspace();
+    const elsewhere = await addWorkspace(database.admin);
     for (const owner of owners) await insertAsset(elsewhere, { public_id: owner, sub_key: 15 });
     await insertAsset(elsewhere, { public_id: hiddenOwner, sub_key: 15, visibility: 1 });
     for (const computer of computers.slice(0, 40)) await insert(elsewhere, computer);
@@ -49,14 +49,6 @@ describe('Filters of computers', () => {
     await dataSource.destroy();
     await database.drop();
   });
-
-  async function aWorkspace(): Promise<WorkspaceId> {
-    const { rows } = await database.admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('w-' || $1, 'W') RETURNING id`,
-      [randomUUID().slice(0, 8)],
-    );
-    return workspaceId((rows[0] as { id: string }).id);
-  }
 
   const aComputer = (index: number): ModelComputer => {
     const check = (): boolean | null => oneOf([true, true, false, null]);

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Pool } from 'pg';
-import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
+import { type WorkspaceId, assetId } from '#libs/kernel';
 import { bind } from '#libs/platform/database';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
@@ -11,7 +11,7 @@ import { openDataSource, operatorDataSource } from '../support/database-connecti
 import { ASSET_FILTERS, withFacetFilters } from '../support/asset-filters';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type Plan, buffersOf, explain, explainComputers, explainPage } from '../support/page-plan';
-import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { type TestDatabase, addWorkspace, createTestDatabase } from '../support/test-database';
 
 const PAGE = 25;
 /** The filter that merges the most facets reads 75 buffers and 491 rows. */
@@ -53,11 +53,7 @@ const HIDDEN_EMPLOYEE = '018f9c2e-7d2a-7c41-9a51-000000000002';
 
 /** Makes a workspace, whose rows the admin then sees. */
 async function openWorkspace(admin: Pool, slug: string): Promise<WorkspaceId> {
-  const { rows } = await admin.query<{ id: string }>(
-    'INSERT INTO workspace (slug, name) VALUES ($1, $1) RETURNING id',
-    [slug],
-  );
-  const workspace = workspaceId((rows[0] as { id: string }).id);
+  const workspace = await addWorkspace(admin, slug);
   await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
   return workspace;
 }

@@ -6,7 +6,7 @@ import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row'
 import { FillCountsAndPostures1780000000042 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000042-fill-counts-and-postures';
 import { operatorDataSource } from '../support/database-connection';
 import { startAppOn } from '../support/start-app';
-import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
+import { type TestDatabase, addWorkspace, createTestDatabase, testSchema } from '../support/test-database';
 
 /** Every migration before it is part of the last release. */
 const FIRST_UNRELEASED = 1_780_000_000_030;
@@ -82,10 +82,7 @@ describe('An upgrade from the last release', () => {
 
   it('names no author of the states that were there before', async () => {
     await bringTo(before(FIRST_UNRELEASED));
-    const { rows } = await database.admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('acme', 'Acme') RETURNING id`,
-    );
-    const workspace = rows[0]?.id as string;
+    const workspace = await addWorkspace(database.admin);
     await database.admin.query(fill(workspace));
     await bringTo(testSchema);
 

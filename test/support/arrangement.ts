@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Settings } from '#libs/platform/config';
 import { type Scope } from '#libs/kernel';
@@ -8,6 +8,7 @@ import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/assets/dom
 import { CLASSIFICATIONS, type Classification, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
 import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
 import { ApiClient } from './api-client';
+import { addWorkspace } from './test-database';
 
 export interface ArrangedApplication {
   readonly clientId: string;
@@ -52,12 +53,7 @@ export class Arrangement {
   }
 
   async aWorkspace(): Promise<string> {
-    const slug = `w-${randomBytes(6).toString('hex')}`;
-    const { rows } = await this.admin.query<{ id: string }>(
-      'INSERT INTO workspace (slug, name) VALUES ($1, $1) RETURNING id',
-      [slug],
-    );
-    return (rows[0] as { id: string }).id;
+    return addWorkspace(this.admin);
   }
 
   async anApplication(

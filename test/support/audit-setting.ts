@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { AuditArchiveService, type AuditVerdict, RecordedEvents } from '#libs/audit/operators';
-import { type AssetId, Clock, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
+import { type AssetId, Clock, type WorkspaceId, applicationId, assetId } from '#libs/kernel';
 import { ChangeFeed, History } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import { sealBatch } from '../../libs/audit/src/domain/audit-seal';
@@ -14,7 +14,7 @@ import { AuditArchiveStoreTypeorm } from '../../libs/audit/src/typeorm/audit-arc
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditCheckpointStoreTypeorm } from '../../libs/audit/src/typeorm/audit-checkpoint-store.typeorm';
 import { openDataSource, operatorDataSource } from './database-connection';
-import { type TestDatabase, createTestDatabase } from './test-database';
+import { type TestDatabase, addWorkspace, createTestDatabase } from './test-database';
 
 type Fields = Readonly<Record<string, FieldChange>>;
 
@@ -91,12 +91,8 @@ export class AuditSetting {
     return new Database(source);
   }
 
-  async aWorkspace(slug = `w-${randomUUID()}`): Promise<WorkspaceId> {
-    const { rows } = await this.database.admin.query<{ id: string }>(
-      'INSERT INTO workspace (slug, name) VALUES ($1, $1) RETURNING id',
-      [slug],
-    );
-    return workspaceId((rows[0] as { id: string }).id);
+  async aWorkspace(slug?: string): Promise<WorkspaceId> {
+    return addWorkspace(this.database.admin, slug);
   }
 
   /** Records one update that changed several assets, as the API does. */

@@ -1,6 +1,7 @@
 import { dataSourceOptions } from '#libs/platform/database';
 import { DataSource } from 'typeorm';
-import { type TestDatabase, testEntities as entities } from './test-database';
+import { entities } from '../../apps/whole-schema';
+import type { TestDatabase } from './test-database';
 
 /** Connects as requests of the API do, or as operators' commands. */
 export async function openDataSource(

@@ -12,7 +12,7 @@ import {
   ImportsService,
   type TagKeyRepository,
 } from '#libs/inventory/operators';
-import { type WorkspaceId, workspaceId } from '#libs/kernel';
+import { type WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { ImportSettings } from '../../libs/inventory/src/imports/domain/import-store.port';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
@@ -20,7 +20,7 @@ import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/imp
 import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { operatorDataSource } from './database-connection';
-import { type TestDatabase, createTestDatabase } from './test-database';
+import { type TestDatabase, addWorkspace, createTestDatabase } from './test-database';
 import { anAuditRecorder } from './audit-recorder';
 
 export type Row = Record<string, unknown>;
@@ -132,11 +132,7 @@ export class ImportSetting {
 
   /** Creates a workspace with one customer key and one platform key. */
   async enterWorkspace(): Promise<void> {
-    const { rows } = await this.database.admin.query<{ id: string }>(
-      `INSERT INTO workspace (slug, name) VALUES ('w-' || $1, 'W') RETURNING id`,
-      [randomUUID().slice(0, 8)],
-    );
-    this.here = workspaceId((rows[0] as { id: string }).id);
+    this.here = await addWorkspace(this.database.admin);
     await this.tagKeys.create(this.here, { key: 'env', value: 'production', platform: false });
     await this.tagKeys.create(this.here, { key: 'aws:stack', value: null, platform: true });
   }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Pool } from 'pg';
+import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { migrate } from '#libs/platform/database';
-import { entities, schema } from '../../apps/whole-schema';
+import { schema } from '../../apps/whole-schema';
 
 /**
  * Locks that sessions of this database wait for, for a FROM clause. Other test files use the same server. A wait for a
@@ -10,7 +11,7 @@ import { entities, schema } from '../../apps/whole-schema';
 export const AWAITED_LOCKS = `pg_locks WHERE NOT granted AND pid IN (
   SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 
-export { entities as testEntities, schema as testSchema };
+export { schema as testSchema };
 
 const TEMPLATE = 'test_template';
 /** Postgres copies a template without the grants on the database itself. */
@@ -65,6 +66,15 @@ export async function createTestDatabase({ migrated = true, locale }: TestDataba
       await withServer((server) => server.query(`DROP DATABASE ${name} WITH (FORCE)`));
     },
   };
+}
+
+/** Adds a workspace, by default with a slug that no other one has. */
+export async function addWorkspace(admin: Pool, slug = `w-${randomBytes(6).toString('hex')}`): Promise<WorkspaceId> {
+  const { rows } = await admin.query<{ id: string }>(
+    'INSERT INTO workspace (slug, name) VALUES ($1, $1) RETURNING id',
+    [slug],
+  );
+  return workspaceId((rows[0] as { id: string }).id);
 }
 
 /** One connection: queries that a test sends at once wait for each other. After a restart of the server it opens another. */
