@@ -286,10 +286,7 @@ describe('admin audit archive', () => {
   });
 
   it('loses nothing when it is killed while it writes, and works the next time', async () => {
-    await app.arrange.manyAssets(workspace, 99);
-    const all = 'SELECT public_id AS id FROM asset WHERE workspace_id = $1';
-    const { rows: assets } = await app.database.admin.query<{ id: string }>(all, [workspace]);
-    const ids = assets.map(({ id }) => id);
+    const ids = [asset, ...(await app.arrange.manyAssets(workspace, 99))];
     for (let done = 0; done < EVENTS_TO_KILL; done += ids.length) {
       const patch = { description: `Review ${done}` };
       expect((await client.patch('/v1/inventory/assets', { ids, patch })).status).toBe(200);

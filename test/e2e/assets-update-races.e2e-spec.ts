@@ -66,8 +66,7 @@ describe('Concurrent updates of one asset', () => {
   });
 
   it('with onlyIf of 20 writers leave the first owner of each asset, and 50 successes in all', async () => {
-    const ids: string[] = [];
-    while (ids.length < 50) ids.push((await app.arrange.anAsset(workspace)).id);
+    const ids = await app.arrange.manyAssets(workspace, 50);
     const owners: string[] = [];
     while (owners.length < 20) owners.push((await app.arrange.anEmployee(workspace)).id);
     const responses = await atOnce(

@@ -50,12 +50,7 @@ describe('A reader of a change feed during concurrent writes', () => {
     app = await startApp();
     workspace = await app.arrange.aWorkspace();
     client = await app.arrange.aClient(workspace);
-    await app.arrange.manyAssets(workspace, ASSETS);
-    const { rows } = await app.database.admin.query<{ id: string }>(
-      'SELECT public_id AS id FROM asset WHERE workspace_id = $1 ORDER BY id',
-      [workspace],
-    );
-    ids = rows.map(({ id }) => id);
+    ids = await app.arrange.manyAssets(workspace, ASSETS);
   });
   afterAll(() => app.stop());
 

@@ -17,8 +17,7 @@ describe('Audit events with long texts', () => {
     app = await startApp();
     sealing = await Sealing.of(app);
     const workspace = await app.arrange.aWorkspace();
-    const ids: string[] = [];
-    for (let made = 0; made < 100; made += 1) ids.push((await app.arrange.anAsset(workspace)).id);
+    const ids = await app.arrange.manyAssets(workspace, 100);
     token = await app.arrange.aToken(workspace);
     const { rows } = await app.database.admin.query<{ id: string }>('SELECT client_id AS id FROM application');
     clientId = rows[0]?.id as string;

@@ -14,18 +14,13 @@ describe('Assets with many tags', () => {
   beforeAll(async () => {
     app = await startApp();
     const workspace = await app.arrange.aWorkspace();
-    await app.arrange.manyAssets(workspace, ROWS);
+    ids = await app.arrange.manyAssets(workspace, ROWS);
     const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat(md5(n::text), 8), 'value', '', 'readOnly', true))
                      FROM generate_series(1, 50) AS n)`;
     await app.arrange.change(workspace, `UPDATE asset SET sub_key = 12, tags = ${tags} WHERE workspace_id = $1`, [
       workspace,
     ]);
     token = await app.arrange.aToken(workspace);
-    const { rows } = await app.database.admin.query<{ id: string }>(
-      'SELECT public_id AS id FROM asset WHERE workspace_id = $1 ORDER BY asset.id',
-      [workspace],
-    );
-    ids = rows.map(({ id }) => id);
   });
   afterAll(() => app.stop());
 

@@ -42,8 +42,7 @@ describe.each(MODES)('With PgBouncer in transaction mode, prepared statements %s
     );
     workspace = await app.arrange.aWorkspace();
     client = await app.arrange.aClient(workspace);
-    assets = [];
-    while (assets.length < 30) assets.push((await app.arrange.anAsset(workspace)).id);
+    assets = await app.arrange.manyAssets(workspace, 30);
   });
   afterAll(async () => {
     await app.stop();

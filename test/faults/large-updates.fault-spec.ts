@@ -15,15 +15,10 @@ describe('A bulk update of 100 assets with 900 tags of 1,000 characters', () => 
     database = await createTestDatabase();
     api = await ApiUnderWatch.start(database, AS_STARTED);
     workspace = await api.arrange.aWorkspace();
-    await api.arrange.manyAssets(workspace, 100);
+    ids = await api.arrange.manyAssets(workspace, 100);
     const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat('k', 740), 'value', repeat('v', 255), 'readOnly', true))
                      FROM generate_series(1, 900) AS n)`;
     await api.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [workspace]);
-    const { rows } = await database.admin.query<{ id: string }>(
-      'SELECT public_id AS id FROM asset WHERE workspace_id = $1 AND sub_key <> 15',
-      [workspace],
-    );
-    ids = rows.map(({ id }) => id);
   }, MINUTE);
   afterAll(async () => {
     await api.stop();

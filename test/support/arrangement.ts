@@ -119,19 +119,19 @@ export class Arrangement {
     return asset;
   }
 
-  /** Adds visible assets in one statement, each with a description of so many characters. */
+  /** Adds visible assets in one statement, each with a description of so many characters. Returns their ids. */
   async manyAssets(
     workspaceId: string,
     count: number,
     descriptionLength = 0,
     type: AssetType = 'CUSTOM',
-  ): Promise<void> {
-    await this.change(
-      workspaceId,
+  ): Promise<string[]> {
+    await this.admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspaceId]);
+    const { rows } = await this.admin.query<{ id: string }>(
       `INSERT INTO asset (workspace_id, source, external_id, sub_key, visibility, classification, name, description)
        SELECT $1::uuid, 'test', number, $3::smallint, $4::smallint, $5::smallint, 'badge ' || number,
               nullif(repeat('x', $6::int), '')
-       FROM generate_series(1, $2::int) AS number`,
+       FROM generate_series(1, $2::int) AS number RETURNING public_id AS id`,
       [
         workspaceId,
         count,
@@ -141,6 +141,7 @@ export class Arrangement {
         descriptionLength,
       ],
     );
+    return rows.map(({ id }) => id);
   }
 
   /** Adds a tag key to the workspace. Clients cannot write platform keys. */
