@@ -29,7 +29,7 @@ describe('GET /v1/audit-events/checkpoint', () => {
     expect(await noteOf(client)).toEqual({ origin: `api.example.test/audit/${workspace}`, size: 0, root: EMPTY_ROOT });
   });
 
-  it('covers the events of its own workspace only', async () => {
+  it('covers the events of its own workspace only, which the instance seals by itself', async () => {
     const [own, other] = [await app.arrange.aWorkspace(), await app.arrange.aWorkspace()];
     const client = await app.arrange.aClient(own, ['inventory:write', 'audit:read']);
     const { id } = await app.arrange.anAsset(own);

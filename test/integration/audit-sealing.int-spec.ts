@@ -7,7 +7,6 @@ import { Client } from 'pg';
 import { Clock, type WorkspaceId } from '#libs/kernel';
 import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AuditSetting } from '../support/audit-setting';
-import { startApp } from '../support/start-app';
 
 /** Returns the SQL of docs/audit.md that has this statement, for this workspace. */
 function documented(statement: string, workspace: WorkspaceId, first = 0): string {
@@ -247,25 +246,6 @@ describe('Audit sealing', () => {
       expect(await waiting()).toBe(1);
       await setting.seal(workspace);
       expect(warnings.mock.calls).toEqual([]);
-    });
-
-    it('runs in every instance', async () => {
-      const app = await startApp();
-      try {
-        const workspace = await app.arrange.aWorkspace();
-        const { id } = await app.arrange.anAsset(workspace);
-        const client = await app.arrange.aClient(workspace);
-        expect((await client.patch(`/v1/inventory/assets/${id}`, { description: 'd' })).status).toBe(200);
-        const waiting = async (): Promise<boolean> => {
-          const sql = 'SELECT FROM audit_event WHERE asset_id = $1 AND sequence IS NULL';
-          return (await app.database.admin.query(sql, [id])).rowCount === 1;
-        };
-        expect(await waiting()).toBe(true);
-        for (const deadline = Date.now() + 60_000; (await waiting()) && Date.now() < deadline;) await delay(100);
-        expect(await waiting()).toBe(false);
-      } finally {
-        await app.stop();
-      }
     });
 
     it('logs one failure and one recovery, and keeps trying', async () => {
