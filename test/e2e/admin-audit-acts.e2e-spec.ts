@@ -93,8 +93,12 @@ describe("Operators' commands in the audit of the API", () => {
         changes: counts.map((field) => change(field, null, field === 'created' ? 1 : 0)),
       },
     ]);
+    const { rows } = await app.database.admin.query<{ digest: string }>(
+      `SELECT encode(secret_digest, 'hex') AS digest FROM application WHERE client_id = $1`,
+      [id],
+    );
     const told = JSON.stringify(results);
-    for (const secret of [created['client_secret'], rotated]) expect(told).not.toContain(secret);
+    for (const secret of [created['client_secret'], rotated, rows[0]?.digest]) expect(told).not.toContain(secret);
   });
 
   it('name who ran them: --as, else OPERATOR_NAME, else who ran sudo, else the login name', async () => {

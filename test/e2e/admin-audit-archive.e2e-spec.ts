@@ -273,7 +273,7 @@ describe('admin audit archive', () => {
 
     for (const name of names) {
       const text = readFileSync(name, 'utf8');
-      for (const other of ['another file\n', `${text}surplus\n`, `${text}\n`, `${text} `, text.trimEnd()]) {
+      for (const other of ['another file\n', text.trimEnd()]) {
         writeFileSync(name, other);
         expectFault(await archiveWith('2999-01-01', directory), 1, /Move it away\. Nothing was removed\./);
         expect([await rows(), readFileSync(name, 'utf8')]).toEqual([3, other]);
