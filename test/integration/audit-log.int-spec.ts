@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
 import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
+import type { AuditEvent } from '../../libs/audit/src/domain/audit-event';
 import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
 import type { PublishedEvent } from '../../libs/audit/src/domain/published-event';
+import type { HashedEvent } from '../../libs/audit/src/domain/published-events.port';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
 import { AuditSetting } from '../support/audit-setting';
@@ -121,5 +123,54 @@ describe('The list of audit events', () => {
     clearImmediate(turn);
     expect(changes).toHaveLength(300);
     expect(Math.max(...hashedInTurns)).toBeLessThanOrEqual(50);
+  });
+
+  describe('with the name of an actor', () => {
+    const sealed = async (workspace: WorkspaceId): Promise<readonly HashedEvent[]> => {
+      await setting.seal(workspace);
+      return (await published.read(workspace, {}, BEGINNING, 100)).changes;
+    };
+    /** An unsealed event as an earlier release recorded it: without a name, in the row and under the MAC. */
+    const recordedBefore = async (): Promise<WorkspaceId> => {
+      const workspace = await setting.aWorkspace();
+      await setting.record(workspace);
+      for await (const event of setting.audit.list({ workspaceIds: [workspace] })) {
+        const { actorName: _, ...others } = event;
+        const mac = setting.evidence().eventMac(others as AuditEvent);
+        await setting.database.admin.query(
+          `UPDATE audit_event SET actor_name = NULL, mac = decode($3, 'hex') WHERE workspace_id = $1 AND id = $2`,
+          [workspace, event.id, mac],
+        );
+      }
+      return workspace;
+    };
+
+    it('has none for an application', async () => {
+      const workspace = await setting.aWorkspace();
+      await setting.record(workspace);
+
+      expect((await sealed(workspace)).map(({ actor }) => actor)).toEqual([
+        { type: 'APPLICATION', clientId: 'ci_test', name: null, personId: null },
+      ]);
+    });
+
+    it('lacks it in an event of an earlier release, which keeps its code and its leaf hash', async () => {
+      const workspace = await recordedBefore();
+
+      const [event] = (await sealed(workspace)) as [HashedEvent];
+
+      expect(event.actor).toEqual({ type: 'APPLICATION', clientId: 'ci_test' });
+      const { leafHash, ...shown } = event;
+      expect(leafHash).toBe(treeHashes.leaf(shown));
+      expect(await setting.verify(workspace)).toBe('ok');
+    });
+
+    it('cannot be given one for such an event unseen', async () => {
+      const workspace = await recordedBefore();
+      await setting.seal(workspace);
+      await setting.tamper(workspace, `UPDATE audit_event SET actor_name = '' WHERE workspace_id = $1`);
+
+      expect(await setting.verify(workspace)).toMatchObject({ reason: expect.stringMatching(/MAC/) as string });
+    });
   });
 });
