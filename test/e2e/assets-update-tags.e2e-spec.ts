@@ -135,19 +135,6 @@ describe('tags of PATCH /v1/inventory/assets/{id}', () => {
     expect([response.status, keysOf(response)]).toEqual([200, ['aws:stack', 'env', long]]);
   });
 
-  it('stores the tags of one of two concurrent requests, never a mixture', async () => {
-    const sets = [['env'], ['team', 'zone']];
-    for (let round = 0; round < 15; round += 1) {
-      const id = await anAsset();
-      await setTags(id, ['env', 'team', 'zone']);
-      const responses = await Promise.all(sets.map((keys) => setTags(id, keys)));
-      expect(responses.map(({ status }) => status)).toEqual([200, 200]);
-      const now = keysOf(await client.get(path(id)));
-      expect(sets.map((keys) => ['aws:stack', ...keys])).toContainEqual(now);
-      expect(await rowsOf(id)).toEqual(now);
-    }
-  });
-
   it('returns 400 for a key that is deleted after the update looked it up', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     await app.arrange.aTagKey(workspace, 'doomed');
