@@ -167,7 +167,7 @@ describe('GET /v1/inventory/assets', () => {
   });
 
   describe('a walk over all pages', () => {
-    it.each(['1', '7', '100', 'mixed'])(
+    it.each(['7', 'mixed'])(
       'returns every asset that exists throughout exactly once with page size %s, during other changes',
       async (pageSize) => {
         const here = await app.arrange.aWorkspace();

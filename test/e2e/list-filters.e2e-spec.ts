@@ -105,17 +105,6 @@ describe('Filters of lists', () => {
     const queryOf = (parameter: string): Record<string, string> => ({ [parameter]: values[parameter] as string });
     const idsOf = (items: readonly Record<string, unknown>[]) => items.map(({ id }) => id);
 
-    it.each(['ownerId'])(
-      '%s returns all visible assets with the value, page by page, with their total',
-      async (parameter) => {
-        const first = await here.page(ASSETS, { ...queryOf(parameter), pageSize: '2' });
-        const walked = await here.walk(ASSETS, { ...queryOf(parameter), pageSize: '2' });
-
-        expect(idsOf(walked)).toEqual(matching);
-        expect(first.pageInfo.totalCount).toBe(matching.length);
-      },
-    );
-
     it.each(SHARED)('%s narrows a list together with other filters', async (parameter) => {
       const page = await here.page(ASSETS, { ...queryOf(parameter), categoryKey: 'COMPUTER', hasDescription: 'false' });
 
@@ -284,16 +273,6 @@ describe('Filters of lists', () => {
       const alone = await here.get(`${ASSETS}?pageCursor=${pageInfo.endCursor}`);
       expect([alone.status, alone.body['code']]).toEqual([400, 'invalid_cursor']);
       expect(alone.body['detail']).toContain('name');
-    });
-
-    it('ownerId may be in capitals', async () => {
-      const page = await here.page(ASSETS, { ownerId: (values['ownerId'] as string).toUpperCase() });
-      expect(page.pageInfo.totalCount).toBe(matching.length);
-    });
-
-    it('return an empty page for an owner combined with hasOwner=false', async () => {
-      const page = await here.page(ASSETS, { ...queryOf('ownerId'), hasOwner: 'false' });
-      expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
     });
   });
 });

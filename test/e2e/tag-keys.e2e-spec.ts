@@ -87,19 +87,6 @@ describe('GET /v1/inventory/tag-keys', () => {
     expect(await keysOf({ pageCursor: pageInfo.endCursor as string })).toEqual(['c']);
   });
 
-  it('counts at once what an update adds and removes', async () => {
-    for (const key of ['env', 'team']) await app.arrange.aTagKey(workspace, key);
-    const { id } = await app.arrange.anAsset(workspace);
-    const path = `${ASSETS}/${id}`;
-
-    await client.patch(path, { tags: [{ key: 'env' }, { key: 'team' }] });
-    expect([await countOf('env'), await countOf('team')]).toEqual([1, 1]);
-    await client.patch(path, { tags: [{ key: 'team' }] });
-    expect([await countOf('env'), await countOf('team')]).toEqual([0, 1]);
-    await client.patch(path, { tags: [] });
-    expect([await countOf('env'), await countOf('team')]).toEqual([0, 0]);
-  });
-
   it('counts visible assets only, and again once they are visible again', async () => {
     await app.arrange.aTagKey(workspace, 'env');
     const { id, internalId } = await app.arrange.anAsset(workspace);
