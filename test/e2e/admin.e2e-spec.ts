@@ -297,12 +297,21 @@ describe('admin', () => {
         `INSERT INTO day_count SELECT id, CURRENT_DATE - 1, '[]', '[]' FROM workspace WHERE slug = 'demo'`,
       );
       const first = documentOf(await run('demo', 'load', '--json'));
-      expect(first).toMatchObject({ workspace: 'demo', size: 'S', created: first['read'], failed: 0 });
+      const loaded = { workspace: 'demo', size: 'S', created: first['read'], failed: 0, warned: 0, skipped: 1 };
+      expect(first).toMatchObject(loaded);
+      expect(first['read']).toBeGreaterThan(470);
       expect(documentOf(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({
         unchanged: first['read'],
       });
       expect((await past()).days).toBe(90);
       expect((await past()).former).toBeGreaterThan(300);
+      // The first page shows each category. The first eleven types are cloud types.
+      const { rowCount } = await database.admin.query(
+        `SELECT DISTINCT greatest(sub_key, 11) FROM (
+           SELECT sub_key FROM asset WHERE visibility = 0 AND workspace_id = (SELECT id FROM workspace WHERE slug = 'demo')
+            ORDER BY id LIMIT 25) AS page`,
+      );
+      expect(rowCount).toBe(5);
     });
 
     it('makes the past of the demo on the next run after one that ended too early', async () => {

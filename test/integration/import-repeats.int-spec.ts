@@ -90,15 +90,6 @@ describe('A repeated externalId within an import', () => {
     expect(report.errors[2]?.reason).toMatch(/^classification .*externalId is already on line 1\.$/);
   });
 
-  it('is reported the same by a dry run and the import after it', async () => {
-    const file = setting.ndjson(EMPLOYEE, { ...BUCKET, name: 'a' }, { ...BUCKET, name: 'b' }, RECORDS);
-
-    const dry = await run(file, { dryRun: true, batchSize: 2 });
-
-    expect(await run(file, { batchSize: 2 })).toEqual({ ...dry, dryRun: false });
-    expect(dry).toMatchObject({ created: 3, failed: 1 });
-  });
-
   it('hides no asset that a line names', async () => {
     await run(setting.ndjson(EMPLOYEE, BUCKET, RECORDS));
 

@@ -10,7 +10,6 @@ import {
   ImportSetting,
   LAPTOP,
   PLAIN_SETTINGS,
-  PRINTER,
   RECORDS,
   type Row,
 } from '../support/import-setting';
@@ -73,17 +72,6 @@ describe('The importer', () => {
       const bad = setting.file(spoil(gzipSync(JSON.stringify(RECORDS))), `${randomUUID()}.${ending}`);
       await expect(setting.run([good, bad])).rejects.toThrow(`${bad} cannot be unzipped: `);
     }
-  });
-
-  it('writes nothing in a dry run and reports exactly what an import would do', async () => {
-    await setting.importAll(EMPLOYEE, PRINTER);
-    const before = await setting.everything();
-    const input = setting.ndjson(EMPLOYEE, BUCKET, { ...PRINTER, name: 'x', tags: [{ key: 'brand-new' }] }, {});
-    const options = { missing: 'hide', createTagKeys: 'platform' } as const;
-    const dry = await setting.run(input, { ...options, dryRun: true });
-    expect(await setting.everything()).toBe(before);
-    expect({ ...dry, dryRun: false }).toEqual(await setting.run(input, options));
-    expect(dry).toMatchObject({ read: 4, created: 1, updated: 1, unchanged: 1, failed: 1 });
   });
 
   it('reads CSV beyond an overlong row, and reports where an open quote ended it', async () => {
@@ -380,19 +368,28 @@ describe('The importer', () => {
     expect((await setting.asset('ds-2'))['tags']).toEqual([{ key: 'made', value: 'v', readOnly: true }]);
   });
 
-  it('lets imports of two sources run together in one workspace, repeatedly', async () => {
-    const records = (prefix: string, round: number) =>
-      Array.from({ length: 300 }, (_, index) => ({
-        ...RECORDS,
-        externalId: `${prefix}-${index}`,
-        classification: ['PUBLIC', 'INTERNAL', 'CONFIDENTIAL'][(index + round) % 3],
-      }));
-    for (let round = 0; round < 5; round += 1) {
-      const reports = await Promise.all(
-        ['a', 'b'].map((source) => setting.run(setting.ndjson(...records(source, round)), { source })),
-      );
-      for (const report of reports) expect(report.failed).toBe(0);
-    }
+  it('warns of values of customer tags, which keep those of their keys', async () => {
+    await setting.tagKeys.create(setting.here, { key: 'team', value: null, platform: false });
+    const tagged = (externalId: string, env: string | null, team: string | null) => ({
+      ...{ ...RECORDS, externalId },
+      tags: [
+        { key: 'env', value: env },
+        { key: 'team', value: team },
+        { key: 'aws:stack', value: 'prod' },
+      ],
+    });
+    const input = setting.ndjson(tagged('a', 'production', ''), tagged('b', 'test', null), tagged('c', 'test', 'it'));
+
+    const report = await setting.run(input);
+    const strict = await setting.run(input, { strict: true });
+
+    const reasons = [
+      'tags: the customer key "env" has its own value; another was left out.',
+      'tags: the customer keys "env", "team" have their own values; others were left out.',
+    ];
+    const found = reasons.map((reason, index) => ({ line: index + 2, reason }));
+    expect(report).toMatchObject({ created: 3, warned: 2, warnings: found });
+    expect(strict).toMatchObject({ unchanged: 1, failed: 2, errors: found });
   });
 
   it('changes no other workspace', async () => {
@@ -404,20 +401,6 @@ describe('The importer', () => {
     await setting.run(setting.ndjson(EMPLOYEE), { missing: 'hide' });
     setting.here = first;
     expect(await setting.everything()).toBe(before);
-  });
-
-  it('loads a demo whose first page shows each category', async () => {
-    const report = await setting.demo.load(setting.here, 'S');
-    expect(report).toMatchObject({ created: report.read, failed: 0, warned: 0, skipped: 1 });
-    expect(report.read).toBeGreaterThan(470);
-
-    const { rows } = await setting.database.admin.query<{ kind: number }>(
-      `SELECT sub_key AS kind FROM
-         (SELECT sub_key FROM asset WHERE workspace_id = $1 AND visibility = 0 ORDER BY id LIMIT 25) AS page`,
-      [setting.here],
-    );
-    // The first eleven types are cloud types, which count as one here.
-    expect(new Set(rows.map(({ kind }) => (kind <= 11 ? 'CLOUD' : kind))).size).toBe(5);
   });
 
   it('loads a demo with assets for every filter at size M', async () => {
