@@ -100,6 +100,17 @@ describe("The auditor's program in the documentation", () => {
   const keysKept = (): { kty: string; x?: string }[] =>
     (JSON.parse(readFileSync(keptFile(), 'utf8')) as { keys: { kty: string; x?: string }[] }).keys;
 
+  let firstKept = '';
+  /** Leaves what a first run keeps of the eight events. */
+  const keep = async (): Promise<{ readonly keys: readonly unknown[]; readonly note: string }> => {
+    if (firstKept === '') {
+      await verify();
+      firstKept = readFileSync(keptFile(), 'utf8');
+    }
+    writeFileSync(keptFile(), firstKept);
+    return JSON.parse(firstKept) as { keys: unknown[]; note: string };
+  };
+
   /** The audit as archived files. Another key than the API's may have signed its checkpoint. */
   const archive = async (note?: string): Promise<void> => {
     const client = app.client(token);
@@ -134,7 +145,7 @@ describe("The auditor's program in the documentation", () => {
   });
 
   it('accepts what it kept from a key that was removed since, and keeps the keys of today', async () => {
-    await verify();
+    await keep();
     const today = keysKept();
     const { key, note } = await removedKey();
     writeFileSync(keptFile(), JSON.stringify({ keys: [key], note }));
@@ -173,8 +184,7 @@ describe("The auditor's program in the documentation", () => {
     ['— ORIGIN AAAAAAAA', 'too few bytes of its own'],
     ['', 'nothing'],
   ])('names the malformed signature line %j of a checkpoint: %s', async (line) => {
-    await verify();
-    const kept = JSON.parse(readFileSync(keptFile(), 'utf8')) as { keys: unknown[]; note: string };
+    const kept = await keep();
     const note = `${kept.note}${line.replace('ORIGIN', kept.note.split('\n')[0] ?? '')}\n`;
     writeFileSync(keptFile(), JSON.stringify({ ...kept, note }));
 
@@ -182,8 +192,7 @@ describe("The auditor's program in the documentation", () => {
   });
 
   it('ignores signatures of others beside its own', async () => {
-    await verify();
-    const kept = JSON.parse(readFileSync(keptFile(), 'utf8')) as { note: string };
+    const kept = await keep();
     const other = `— witness.example ${Buffer.alloc(76, 7).toString('base64')}`;
     writeFileSync(keptFile(), JSON.stringify({ ...kept, note: `${kept.note}${other}\n` }));
 
@@ -191,7 +200,7 @@ describe("The auditor's program in the documentation", () => {
   });
 
   it('keeps the old checkpoint when there is no room for the new one', async () => {
-    await verify();
+    await keep();
     const kept = readFileSync(keptFile(), 'utf8');
 
     expect(await verify(token, 'ulimit -f 0; python3 verify.py')).toMatch(/^OSError/m);
@@ -200,7 +209,7 @@ describe("The auditor's program in the documentation", () => {
   });
 
   it('fails when the checkpoint is that of another audit than the kept one', async () => {
-    await verify();
+    await keep();
     const other = await app.arrange.aWorkspace();
 
     expect(await verify(await app.arrange.aToken(other, ['audit:read']))).toMatch(/that of another audit/);
@@ -209,13 +218,12 @@ describe("The auditor's program in the documentation", () => {
   });
 
   it('fails when another key than the kept one signs', async () => {
-    await verify();
-    const kept = join(directory, 'kept.json');
-    const another = readFileSync(kept, 'utf8').replace(
+    await keep();
+    const another = readFileSync(keptFile(), 'utf8').replace(
       /"x": "(.)/g,
       (_, first) => `"x": "${first === 'A' ? 'B' : 'A'}`,
     );
-    writeFileSync(kept, another);
+    writeFileSync(keptFile(), another);
     expect(await verify()).toMatch(/No known key/);
   });
 
