@@ -36,7 +36,6 @@ describe('GET of a whole list as NDJSON', () => {
     [ASSETS, 'asset'],
     [`${ASSETS}?categoryKey=CLOUD`, 'asset'],
     [`${ASSETS}?classification=PUBLIC&hasOwner=false`, 'asset'],
-    [`${ASSETS}?hasDescription=false`, 'asset'],
     [`${ASSETS}?classification=CONFIDENTIAL`, 'asset'],
     [COMPUTERS, 'computer'],
   ])('of %s returns the same rows as its pages, in the same order', async (path, item) => {
@@ -230,13 +229,13 @@ describe('GET of a whole list as NDJSON', () => {
   });
 
   it('arrives line by line through gzip', async () => {
-    const walked = await client.walk(ASSETS, { pageSize: '100' });
+    const plain = await read(ASSETS);
     const reader = await open(ASSETS, { 'Accept-Encoding': 'gzip' });
     const { lines, isWhole } = await reader.read();
 
     expect(reader.response.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' });
     expect(isWhole).toBe(true);
-    expect(itemsOf(lines, 'asset')).toEqual(walked);
+    expect(itemsOf(lines, 'asset')).toEqual(itemsOf(plain.lines, 'asset'));
   });
 
   it('returns the headers of GET for HEAD, without a body', async () => {
