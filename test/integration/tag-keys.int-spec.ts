@@ -11,9 +11,11 @@ import { anAuditRecorder } from '../support/audit-recorder';
 describe('Tag keys', () => {
   let app: TestApp;
   let dataSource: DataSource;
+  let keys: TagKeyRepositoryTypeorm;
   beforeAll(async () => {
     app = await startApp();
     dataSource = await operatorDataSource(app.database);
+    keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
   });
   afterAll(async () => {
     await dataSource.destroy();
@@ -51,9 +53,8 @@ describe('Tag keys', () => {
     await tagAll(workspace);
     const read = (): Promise<number> => rowsReadBy(dataSource, admin, 'asset', 'asset_tag');
     const before = await read();
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
 
-    expect(await keys.delete(workspaceId(workspace), 'env', () => undefined)).toEqual({ assets: count + 1 });
+    expect(await keys.delete(workspaceId(workspace), 'env')).toEqual({ assets: count + 1 });
 
     const reads = (await read()) - before;
     expect(reads).toBeGreaterThan(0);
@@ -65,7 +66,6 @@ describe('Tag keys', () => {
       WorkspaceId,
       WorkspaceId,
     ];
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     for (const key of ['b', 'ä', '_', 'C']) await keys.create(ours, { key, value: null, platform: false });
 
     expect(await keys.create(ours, { key: 'b', value: 'other', platform: true })).toBeNull();
@@ -78,9 +78,8 @@ describe('Tag keys', () => {
   it('leave one event where two commands delete the same key at once', async () => {
     const workspace = await app.arrange.aWorkspace();
     await app.arrange.aTagKey(workspace, 'env');
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
 
-    const deletions = [1, 2].map(() => keys.delete(workspaceId(workspace), 'env', () => undefined));
+    const deletions = [1, 2].map(() => keys.delete(workspaceId(workspace), 'env'));
 
     expect(await Promise.all(deletions)).toEqual([{ assets: 0 }, { assets: 0 }]);
     expect(await authorsIn(workspace)).toEqual(['ops']);
@@ -103,7 +102,6 @@ describe('Tag keys', () => {
 
   it('leave one event where assets had the key', async () => {
     const workspace = await withTaggedAssets(1);
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
 
     expect(await keys.delete(workspace, 'env')).toEqual({ assets: 1 });
 
@@ -112,7 +110,6 @@ describe('Tag keys', () => {
 
   it('leave an event when their deletion is interrupted after it removed tags', async () => {
     const workspace = await withTaggedAssets(1);
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
 
     const interrupted = keys.delete(workspace, 'env', () => {
       throw new Error('interrupted');
@@ -134,8 +131,7 @@ describe('Tag keys', () => {
       'INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id) SELECT $1, $2, id FROM tag_key WHERE workspace_id = $1',
       [workspace, asset.internalId],
     );
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
-    const deletion = keys.delete(workspaceId(workspace), 'env', () => undefined);
+    const deletion = keys.delete(workspaceId(workspace), 'env');
     await delay(300);
     await admin.query('COMMIT');
     expect(await deletion).toEqual({ assets: 1 });
@@ -162,8 +158,7 @@ describe('Tag keys', () => {
     await admin.query('ANALYZE asset, asset_tag');
     await admin.query('BEGIN');
     await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE', [assets[0]]);
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
-    const deletion = keys.delete(workspaceId(workspace), 'env', () => undefined);
+    const deletion = keys.delete(workspaceId(workspace), 'env');
     await delay(300);
     // The rows are free, because the deletion waits for the first before it takes another.
     await admin.query('SELECT 1 FROM asset WHERE id = ANY ($1) FOR UPDATE NOWAIT', [assets.slice(1)]);
