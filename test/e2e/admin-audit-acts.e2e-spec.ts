@@ -20,10 +20,7 @@ describe("Operators' commands in the audit of the API", () => {
     app = await startApp({ REDIS_URL: redisOfTheRun() });
     sealing = await Sealing.of(app);
     workspace = await app.arrange.aWorkspace();
-    const { rows } = await app.database.admin.query<{ slug: string }>('SELECT slug FROM workspace WHERE id = $1', [
-      workspace,
-    ]);
-    slug = rows[0]?.slug ?? '';
+    slug = await app.arrange.slugOf(workspace);
     directory = mkdtempSync(join(tmpdir(), 'compliance-audit-'));
   });
   afterAll(async () => {

@@ -70,10 +70,7 @@ describe('admin audit archive', () => {
     token = await app.arrange.aToken(workspace, ['all:read', 'inventory:write']);
     client = app.client(token);
     asset = (await app.arrange.anAsset(workspace)).id;
-    const { rows } = await app.database.admin.query<{ slug: string }>('SELECT slug FROM workspace WHERE id = $1', [
-      workspace,
-    ]);
-    slug = rows[0]?.slug ?? '';
+    slug = await app.arrange.slugOf(workspace);
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 

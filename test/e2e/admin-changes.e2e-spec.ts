@@ -39,10 +39,7 @@ describe('Change feeds after operator commands', () => {
   beforeEach(async () => {
     workspace = await app.arrange.aWorkspace();
     client = await app.arrange.aClient(workspace);
-    const { rows } = await app.database.admin.query<{ slug: string }>('SELECT slug FROM workspace WHERE id = $1', [
-      workspace,
-    ]);
-    slug = rows[0]?.slug as string;
+    slug = await app.arrange.slugOf(workspace);
   });
 
   const admin = async (...words: string[]): Promise<Record<string, unknown>> => {

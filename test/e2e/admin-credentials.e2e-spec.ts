@@ -111,11 +111,9 @@ describe('admin applications', () => {
     });
 
     it('sign for the address of the token endpoint only where the application was made for it', async () => {
-      const { rows } = await app.database.admin.query<{ slug: string }>('SELECT slug FROM workspace WHERE id = $1', [
-        workspace,
-      ]);
       const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-      const create = ['create', '--workspace', rows[0]?.slug ?? '', '--name', 'x', '--scope', 'inventory:read'];
+      const slug = await app.arrange.slugOf(workspace);
+      const create = ['create', '--workspace', slug, '--name', 'x', '--scope', 'inventory:read'];
       const statuses: number[] = [];
       for (const words of [['--old-audience'], []]) {
         const clientId = documentOf(await run(...create, ...words))['client_id'] as string;

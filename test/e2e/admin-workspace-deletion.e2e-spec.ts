@@ -58,8 +58,7 @@ describe('admin workspaces delete', () => {
     workspace = await app.arrange.aWorkspace();
     client = await app.arrange.aClient(workspace, ['all:read', 'inventory:write']);
     asset = (await app.arrange.anAsset(workspace)).id;
-    const named = 'SELECT slug FROM workspace WHERE id = $1';
-    slug = (await app.database.admin.query<{ slug: string }>(named, [workspace])).rows[0]?.slug ?? '';
+    slug = await app.arrange.slugOf(workspace);
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 

@@ -31,10 +31,7 @@ describe('Sources and records of imports', () => {
   beforeEach(async () => {
     workspace = await app.arrange.aWorkspace();
     client = await app.arrange.aClient(workspace);
-    const { rows } = await app.database.admin.query<{ slug: string }>('SELECT slug FROM workspace WHERE id = $1', [
-      workspace,
-    ]);
-    slug = rows[0]?.slug ?? '';
+    slug = await app.arrange.slugOf(workspace);
   });
 
   const admin = (...words: string[]): Promise<FinishedCommand> =>

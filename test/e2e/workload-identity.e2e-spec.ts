@@ -390,8 +390,8 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
   });
 
   it('proves an application without a secret, and ends with one', async () => {
-    const slug = (await sql('SELECT slug FROM workspace WHERE id = $1', [workspace])).rows[0] as { slug: string };
-    const words = `create --workspace ${slug.slug} --name ci --scope inventory:read --no-secret --json`.split(' ');
+    const slug = await app.arrange.slugOf(workspace);
+    const words = `create --workspace ${slug} --name ci --scope inventory:read --no-secret --json`.split(' ');
     const created = JSON.parse((await run(words)).stdout) as Record<string, unknown>;
     expect([created['credentials'], 'client_secret' in created]).toEqual([[], false]);
     clientId = created['client_id'] as string;

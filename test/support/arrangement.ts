@@ -56,6 +56,11 @@ export class Arrangement {
     return addWorkspace(this.admin);
   }
 
+  async slugOf(workspaceId: string): Promise<string> {
+    const named = 'SELECT slug FROM workspace WHERE id = $1';
+    return (await this.admin.query<{ slug: string }>(named, [workspaceId])).rows[0]?.slug ?? '';
+  }
+
   async anApplication(
     workspaceId: string,
     scopes: readonly Scope[] = ['all:read', 'all:write'],
