@@ -1,14 +1,11 @@
 import fc from 'fast-check';
-import { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { ASSET_TYPES, type AssetType, categoryOf } from '../../libs/inventory/src/assets/domain/asset-category';
 import { CLASSIFICATIONS } from '../../libs/inventory/src/assets/domain/asset';
 import { VISIBILITIES } from '../../libs/inventory/src/imports/domain/import-record';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { operatorDataSource } from '../support/database-connection';
+import { importsOn } from '../support/imports';
 import type { TestDatabase } from '../support/test-database';
-import { anAuditRecorder } from '../support/audit-recorder';
 
 const SOURCE = 'odd';
 /** Ends with one owner of each visibility: assets of an owner who left remain. */
@@ -94,7 +91,7 @@ const recordOf = (type: AssetType): fc.Arbitrary<Record<string, unknown>> =>
 export async function importOddInventory(database: TestDatabase, workspace: string, count: number): Promise<void> {
   const operator = await operatorDataSource(database, 2);
   try {
-    const imports = new ImportsService(new ImportStoreTypeorm(operator, anAuditRecorder()), new ImportFilesSystem());
+    const imports = importsOn(operator);
     const options = { source: SOURCE, files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
     const load = async (records: readonly object[]): Promise<void> => {
       const lines = records.map((value, index) => ({ fileIndex: 0, line: index + 1, value }));

@@ -1,12 +1,9 @@
 import type { DataSource } from 'typeorm';
-import { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { operatorDataSource } from '../support/database-connection';
 import type { ApiClient } from '../support/api-client';
+import { importsOn } from '../support/imports';
 import { type TestApp, startApp } from '../support/start-app';
-import { anAuditRecorder } from '../support/audit-recorder';
 
 const ASSETS = '/v1/inventory/assets';
 const SOURCE = [
@@ -41,7 +38,7 @@ describe('An import after updates through the API', () => {
   });
 
   const run = async (records: readonly object[]): Promise<void> => {
-    const imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
+    const imports = importsOn(dataSource);
     const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
     const lines = records.map((value, index) => ({ fileIndex: 0, line: index + 1, value }));
     const report = await imports.runLines(workspaceId(workspace), options, lines, () => undefined);

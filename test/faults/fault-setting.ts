@@ -5,16 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { RecordedEvents } from '#libs/audit/operators';
-import { ImportsService } from '#libs/inventory/operators';
+import type { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { loadSettings } from '#libs/platform/config';
 import { migrate } from '#libs/platform/database';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { operatorDataSource } from '../support/database-connection';
 import { ApiProcess } from '../support/api-process';
 import { Arrangement } from '../support/arrangement';
+import { importsOn } from '../support/imports';
 import { type TemporaryPostgres } from '../support/temporary-postgres';
 import { type TemporaryRedis } from '../support/temporary-redis.port';
 import { createTestDatabase, superuserPool, testSchema } from '../support/test-database';
@@ -23,7 +22,6 @@ import { responseFaults } from './response-faults';
 import { type History, OperationLog } from './operation-log';
 import { PersistentClient } from './persistent-client';
 import { Instance } from './instance';
-import { anAuditRecorder } from '../support/audit-recorder';
 
 interface Databases {
   readonly databaseUrl: string;
@@ -144,16 +142,13 @@ export class FaultSetting {
   /** Runs an import like `admin import`. */
   async import(file: string): ReturnType<ImportsService['run']> {
     return this.withOperator((dataSource) =>
-      new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem()).run(
-        workspaceId(this.workspace),
-        {
-          source: 'test',
-          files: [file],
-          dryRun: false,
-          missing: 'keep',
-          createTagKeys: null,
-        },
-      ),
+      importsOn(dataSource).run(workspaceId(this.workspace), {
+        source: 'test',
+        files: [file],
+        dryRun: false,
+        missing: 'keep',
+        createTagKeys: null,
+      }),
     );
   }
 

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { ImportsService, RemovedAssets } from '#libs/inventory/operators';
+import { type ImportsService, RemovedAssets } from '#libs/inventory/operators';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { anAuditRecorder } from '../support/audit-recorder';
 import { operatorDataSource } from '../support/database-connection';
+import { importsOn } from '../support/imports';
 import type { FaultSetting } from './fault-setting';
 import { type Act, type Commit, type Imported, type Patch, importedOf } from './history-model';
 import { keyHashOf } from './operation-log';
@@ -60,7 +59,7 @@ export class HistoryWriters {
   ) {
     this.here = workspaceId(setting.workspace);
     const database = new Database(dataSource);
-    this.imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
+    this.imports = importsOn(dataSource);
     this.tagKeys = new TagKeyRepositoryTypeorm(database, anAuditRecorder());
     this.removed = new RemovedAssets(database);
     const imported = (categoryKey: Imported['categoryKey']): Imported =>

@@ -1,15 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ImportReport, AssetCounters, ImportsService, RemovedAssets } from '#libs/inventory/operators';
+import { type ImportReport, AssetCounters, type ImportsService, RemovedAssets } from '#libs/inventory/operators';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { FeedRestart } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { DataSource } from 'typeorm';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { anAuditRecorder } from '../support/audit-recorder';
 import { operatorDataSource } from '../support/database-connection';
+import { importsOn } from '../support/imports';
 import { FaultSetting } from './fault-setting';
 import type { Operation } from './operation-log';
 import { MINUTE, sized, tell } from './sizes';
@@ -54,7 +53,7 @@ describe('Overlapping operations of one workspace', () => {
     dataSource = await operatorDataSource(setting.databases, 16);
     const arrange = await setting.enterWorkspace();
     here = workspaceId(setting.workspace);
-    imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
+    imports = importsOn(dataSource);
     tagKeys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     for (const key of KEYS) await tagKeys.create(here, { key, value: null, platform: false });
     stable = await setting.assets(arrange, UPDATED);

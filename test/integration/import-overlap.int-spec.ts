@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ImportReport, ImportsService } from '#libs/inventory/operators';
+import type { ImportReport } from '#libs/inventory/operators';
 import { poolOf } from '#libs/platform/database';
 import type {
   ImportSession,
@@ -10,11 +10,11 @@ import type {
 } from '../../libs/inventory/src/imports/domain/import-store.port';
 import { NO_COUNTS } from '../../libs/inventory/src/imports/domain/recorded-run';
 import { parseImportRecord } from '../../libs/inventory/src/imports/domain/import-record';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { StagingConnections } from '../../libs/inventory/src/imports/typeorm/staging-connections';
 import { operatorDataSource } from '../support/database-connection';
 import { EMPLOYEE, ImportSetting, PLAIN_SETTINGS, RECORDS, type Row } from '../support/import-setting';
+import { importsOn } from '../support/imports';
 import { AWAITED_LOCKS } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
 
@@ -322,10 +322,7 @@ describe('Overlapping batches of an import', () => {
     it('need no second connection when the pool has only one', async () => {
       const dataSource = await operatorDataSource(setting.database);
       try {
-        const imports = new ImportsService(
-          new ImportStoreTypeorm(dataSource, anAuditRecorder()),
-          new ImportFilesSystem(),
-        );
+        const imports = importsOn(dataSource);
         const start = performance.now();
         const file = setting.ndjson(dataset('f-1'), dataset('f-2'), dataset('f-3'));
         const common = { source: 'test', files: [file], dryRun: false, createTagKeys: null, batchSize: 2 } as const;

@@ -1,10 +1,7 @@
-import { ImportsService } from '#libs/inventory/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { DataSource } from 'typeorm';
 import { DEMO_SIZES, demoInventory } from '../../libs/inventory/src/imports/domain/demo-inventory';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
-import { anAuditRecorder } from './audit-recorder';
+import { importsOn } from './imports';
 
 /** Assets between two progress lines without a terminal. Loading takes minutes. */
 const STEP_SAID = 1_000_000;
@@ -16,7 +13,7 @@ export async function loadDemoAssets(
   assets: number,
   say: (line: string) => void = console.log,
 ): Promise<void> {
-  const imports = new ImportsService(new ImportStoreTypeorm(operator, anAuditRecorder()), new ImportFilesSystem());
+  const imports = importsOn(operator);
   const options = { source: 'demo', files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
   const size = assets > DEMO_SIZES.L ? 'XL' : assets > DEMO_SIZES.M ? 'L' : 'M';
   const lines = function* () {

@@ -9,17 +9,16 @@ import {
   MapLibrary,
   type ImportOptions,
   type ImportReport,
-  ImportsService,
+  type ImportsService,
   type TagKeyRepository,
 } from '#libs/inventory/operators';
 import { type WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { ImportSettings } from '../../libs/inventory/src/imports/domain/import-store.port';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { operatorDataSource } from './database-connection';
+import { importsOn } from './imports';
 import { type TestDatabase, addWorkspace, createTestDatabase } from './test-database';
 import { anAuditRecorder } from './audit-recorder';
 
@@ -112,7 +111,7 @@ export class ImportSetting {
     const database = await createTestDatabase(options);
     const dataSource = await operatorDataSource(database, 4);
     const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
-    const imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
+    const imports = importsOn(dataSource);
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     return new ImportSetting(
       database,

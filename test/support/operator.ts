@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Applications, ClientKeys, Trusts } from '#libs/auth/operators';
 import { ApplicationChanges } from '../../libs/auth/src/typeorm/application-changes';
-import { ImportsService, type TagKeyRepository } from '#libs/inventory/operators';
+import type { ImportsService, TagKeyRepository } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
-import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { operatorDataSource } from './database-connection';
+import { importsOn } from './imports';
 import type { TestApp } from './start-app';
 import { anAuditRecorder } from './audit-recorder';
 
@@ -35,7 +34,7 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
     clientKeys: new ClientKeys(changes),
     trusts: new Trusts(changes, settings),
     tagKeys: new TagKeyRepositoryTypeorm(new Database(dataSource), audit),
-    imports: new ImportsService(new ImportStoreTypeorm(dataSource, audit), new ImportFilesSystem()),
+    imports: importsOn(dataSource),
     applications: new Applications(
       new Database(dataSource),
       changes,
