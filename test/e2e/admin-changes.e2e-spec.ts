@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmptyChangeSets } from '../../libs/inventory/src/changes/typeorm/empty-change-sets';
 import { Client } from 'pg';
-import { runAdmin } from '../support/admin-command';
+import { runAdminOn } from '../support/admin-command';
 import { documentOf } from '../support/finished-command';
 import type { ApiClient } from '../support/api-client';
 import type { ArrangedAsset } from '../support/arrangement';
@@ -23,15 +23,9 @@ describe('Change feeds after operator commands', () => {
   let workspace: string;
   let slug: string;
   let client: ApiClient;
-  let environment: Record<string, string>;
 
   beforeAll(async () => {
     app = await startApp();
-    environment = {
-      DATABASE_URL: app.database.databaseUrl,
-      MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
-      LOCAL_DIR: app.settings.localDir,
-    };
   });
   afterAll(async () => {
     await app.stop();
@@ -43,7 +37,7 @@ describe('Change feeds after operator commands', () => {
   });
 
   const admin = async (...words: string[]): Promise<Record<string, unknown>> => {
-    const { exitCode, stdout } = await runAdmin([...words, '--workspace', slug, '--yes', '--json'], environment);
+    const { exitCode, stdout } = await runAdminOn(app.database, [...words, '--workspace', slug, '--yes', '--json']);
     expect(exitCode).toBe(0);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
@@ -53,7 +47,7 @@ describe('Change feeds after operator commands', () => {
       const file = join(directory, 'record.ndjson');
       writeFileSync(file, JSON.stringify(record));
       const words = ['import', '--workspace', slug, '--source', 'mdm', '--json', file];
-      return documentOf(await runAdmin(words, environment));
+      return documentOf(await runAdminOn(app.database, words));
     } finally {
       rmSync(directory, { recursive: true });
     }
@@ -379,14 +373,14 @@ describe('Change feeds after operator commands', () => {
         ['hr-17', 2],
       ] as const) {
         const words = ['history', 'erase', '--workspace', slug, '--employee', id, '--yes'];
-        expect([id, (await runAdmin(words, environment)).exitCode]).toEqual([id, expected]);
+        expect([id, (await runAdminOn(app.database, words)).exitCode]).toEqual([id, expected]);
       }
     });
 
     it('are purged with their asset, and counted by status', async () => {
       const asset = await app.arrange.anAsset(workspace);
       const status = async () => {
-        const { stdout } = await runAdmin(['status', '--json'], environment);
+        const { stdout } = await runAdminOn(app.database, ['status', '--json']);
         return (JSON.parse(stdout) as { history: { rows: number; bytes: number } }).history;
       };
       const before = await status();

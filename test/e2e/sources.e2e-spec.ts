@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { originCode } from '#libs/platform/changes';
 import { Metrics } from '#libs/platform/observability';
 import { ImportWatch } from '../../libs/inventory/src/imports/typeorm/import-watch';
-import { runAdmin } from '../support/admin-command';
+import { runAdminOn } from '../support/admin-command';
 import type { ApiClient } from '../support/api-client';
 import { asApi } from '../support/as-api';
 import { type Row, documentOf, expectFault } from '../support/finished-command';
@@ -35,12 +35,7 @@ describe('Sources and records of imports', () => {
   });
 
   const admin = (...words: string[]): Promise<FinishedCommand> =>
-    runAdmin([...words, '--json'], {
-      DATABASE_URL: app.database.databaseUrl,
-      MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
-      LOCAL_DIR: app.settings.localDir,
-      OPERATOR_NAME: 'on call',
-    });
+    runAdminOn(app.database, [...words, '--json'], { OPERATOR_NAME: 'on call' });
   const run = async (...words: string[]): Promise<Row> => documentOf(await admin(...words));
   const load = (source: string, records: readonly object[], ...words: string[]): Promise<FinishedCommand> => {
     const file = join(directory, 'assets.ndjson');

@@ -8,7 +8,7 @@ import { IssuerKeysSystem } from '../../libs/auth/src/system/issuer-keys.system'
 import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
 import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
 import { ComplianceClient } from '#libs/client';
-import { runAdmin } from '../support/admin-command';
+import { runAdminOn } from '../support/admin-command';
 import type { ApiResponse } from '../support/api-client';
 import { asApi } from '../support/as-api';
 import { redisOfTheRun } from '../support/redis-of-the-run';
@@ -50,10 +50,7 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
   });
 
   const run = (words: readonly string[], environment: Record<string, string> = {}) =>
-    runAdmin(['applications', ...words], {
-      DATABASE_URL: app.database.databaseUrl,
-      MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
-      LOCAL_DIR: app.settings.localDir,
+    runAdminOn(app.database, ['applications', ...words], {
       REDIS_URL: redisOfTheRun(),
       BASE_URL: app.settings.baseUrl,
       ...environment,
