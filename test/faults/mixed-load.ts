@@ -7,7 +7,7 @@ import { type Attempt, type Operation } from './operation-log';
 import { type PersistentClient } from './persistent-client';
 import { RESPONSE_MS, tell } from './sizes';
 
-export const REQUEST_KINDS = ['list', 'get', 'write', 'token'] as const;
+const REQUEST_KINDS = ['list', 'get', 'write', 'token'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 /** The outcome of one request, and the phase in which it ran. */

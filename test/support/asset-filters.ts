@@ -27,7 +27,7 @@ export const ASSET_FILTERS: readonly AssetFilter[] = [
 ];
 
 /** One filter of each facet, to be combined with a filter that has many values. */
-export const FACET_FILTERS: readonly AssetFilter[] = [
+const FACET_FILTERS: readonly AssetFilter[] = [
   { categoryKey: 'CLOUD' },
   { categoryKey: 'COMPUTER' },
   { subKey: 'CLOUD_QUEUE' },

@@ -190,12 +190,6 @@ export class ImportSetting {
     await this.database.admin.query(sql);
   }
 
-  /** Repeats an update of this workspace, numbered by `round`, each in its own transaction. */
-  async changeOften(times: number, update: string): Promise<void> {
-    await this.change(`DO $$ BEGIN FOR round IN 1..${times} LOOP
-      ${update} AND workspace_id = '${this.here}'; COMMIT; END LOOP; END $$`);
-  }
-
   /** Waits until a query returns a row. */
   async until(sql: string): Promise<void> {
     const deadline = Date.now() + 60_000;

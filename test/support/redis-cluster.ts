@@ -17,7 +17,7 @@ export interface ClusterNode {
 export const slotOf = (key: string): number => new Command('get', [key]).getSlot();
 
 /** The node's initial slots. */
-export const slotsOf = ({ firstSlot, lastSlot }: ClusterNode): number[] =>
+const slotsOf = ({ firstSlot, lastSlot }: ClusterNode): number[] =>
   Array.from({ length: lastSlot - firstSlot + 1 }, (_, place) => firstSlot + place);
 
 /** Tells whether the key belongs to the node's initial slots. */

@@ -10,8 +10,6 @@ export class TcpProxy {
   private mode: ProxyMode = 'forward';
   private latencyMs = 0;
   private readonly sockets = new Set<Socket>();
-  /** Connections to the service. */
-  private readonly outbound = new WeakSet<Socket>();
   private readonly forgotten = new WeakSet<Socket>();
   private server: Server;
 
@@ -61,11 +59,6 @@ export class TcpProxy {
     this.sockets.forEach((socket) => this.forgotten.add(socket));
   }
 
-  /** Resets each open connection when the service responds on it, so that the work was done. */
-  forgetResponses(): void {
-    for (const socket of this.sockets) if (this.outbound.has(socket)) this.forgotten.add(socket);
-  }
-
   /** Redirects to another address, like a name or virtual address that has moved. Resets open connections. */
   leadTo(host: string, port: number): void {
     this.target = { host, port };
@@ -85,7 +78,6 @@ export class TcpProxy {
 
   private join(inbound: Socket): void {
     const outbound = connect(this.target.port, this.target.host);
-    this.outbound.add(outbound);
     for (const [from, to] of [
       [inbound, outbound],
       [outbound, inbound],

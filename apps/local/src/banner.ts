@@ -42,7 +42,7 @@ ${curlLines(origin, client).join('\n\n')}
 }
 
 /** Lines for any POSIX shell: store a token in a variable, then call the API with it. */
-export function curlLines(origin: string, client: Credentials): readonly string[] {
+function curlLines(origin: string, client: Credentials): readonly string[] {
   const form = `-d grant_type=client_credentials -d client_id=${client.client_id} -d client_secret=${client.client_secret}`;
   const authorized = `-H "Authorization: Bearer $TOKEN"`;
   const assets = `${origin}/v1/inventory/assets`;

@@ -3,7 +3,7 @@ export const CHECKS = ['ANTIVIRUS', 'DISK_ENCRYPTION', 'PASSWORD_MANAGER', 'SCRE
 export type Check = (typeof CHECKS)[number];
 
 /** Unknown is never failing. */
-export const CHECK_STATES = ['UNKNOWN', 'FAILING', 'PASSING'] as const;
+const CHECK_STATES = ['UNKNOWN', 'FAILING', 'PASSING'] as const;
 export type CheckState = (typeof CHECK_STATES)[number];
 
 /** The states that posture filters distinguish. */
