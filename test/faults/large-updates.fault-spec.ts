@@ -16,9 +16,7 @@ describe('A bulk update of 100 assets with 900 tags of 1,000 characters', () => 
     api = await ApiUnderWatch.start(database, AS_STARTED);
     workspace = await api.arrange.aWorkspace();
     ids = await api.arrange.manyAssets(workspace, 100);
-    const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat('k', 740), 'value', repeat('v', 255), 'readOnly', true))
-                     FROM generate_series(1, 900) AS n)`;
-    await api.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [workspace]);
+    await api.arrange.longTags(workspace);
   }, MINUTE);
   afterAll(async () => {
     await api.stop();

@@ -108,12 +108,7 @@ describe('100 assets with 900 tags of 1,000 characters', () => {
     async ({ what, character, pathOf }) => {
       const workspace = await api.arrange.aWorkspace();
       const ids = await api.arrange.manyAssets(workspace, 100);
-      const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat($2, 740), 'value', repeat($2, 255), 'readOnly', true))
-                       FROM generate_series(1, 900) AS n)`;
-      await api.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [
-        workspace,
-        character,
-      ]);
+      await api.arrange.longTags(workspace, character);
       const token = await api.arrange.aToken(workspace);
       const growth = growthOf(api.process.pid);
 

@@ -29,9 +29,7 @@ describe('An update whose response has 5 MB', () => {
     async () => {
       const workspace = await api.arrange.aWorkspace();
       const { id } = await api.arrange.anAsset(workspace);
-      const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat(chr(1), 740), 'value', repeat(chr(1), 255), 'readOnly', true))
-                       FROM generate_series(1, 900) AS n)`;
-      await api.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [workspace]);
+      await api.arrange.longTags(workspace, '\u0001');
       const token = await api.arrange.aToken(workspace);
       const body = '{"description":"Reviewed"}';
       const head =
