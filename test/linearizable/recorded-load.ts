@@ -95,13 +95,14 @@ export class RecordedLoad {
     const call = readsOwnWrites ? since : since - this.staleNanoseconds;
     const client = new ApiClient(this.origin(n), token);
     const response = await client.get(`/v1/inventory/assets/${asset}`).catch(lost);
-    if (response === null || response.status === 503) {
+    const status = statusOf(response?.status ?? null);
+    if (response === null || status === 0) {
       this.recorder.heard({ subject: asset, kind: 'read', value: '', status: 0, call });
       return null;
     }
     const { description } = response.body as { readonly description: string | null };
     const [value, version] = [description ?? '', versionIn(response.headers.get('ETag'))];
-    this.recorder.heard({ subject: asset, kind: 'read', value, version, status: response.status, call });
+    this.recorder.heard({ subject: asset, kind: 'read', value, version, status, call });
     return response;
   }
 
@@ -143,14 +144,14 @@ export class RecordedLoad {
 
   private async issue(n: number, holder: ClientApplication, tokens: string[]): Promise<boolean> {
     const call = now();
-    const { accessToken, status, word } = await holder.issue(this.origin(n));
+    const { accessToken, word, ...issued } = await holder.issue(this.origin(n));
     if (word.endsWith(NOT_SENT)) return false;
-    const isAnswered = status !== null && status !== 503;
+    const status = statusOf(issued.status);
     const value = accessToken === null ? 'unknown' : nameOf(accessToken);
-    this.recorder.heard({ subject: holder.name, kind: 'issue', value, status: isAnswered ? status : 0, call });
+    this.recorder.heard({ subject: holder.name, kind: 'issue', value, status, call });
     if (accessToken !== null) tokens.push(accessToken);
-    if (!isAnswered) await delay(UNANSWERED_PAUSE_MS);
-    return isAnswered;
+    if (status === 0) await delay(UNANSWERED_PAUSE_MS);
+    return status !== 0;
   }
 
   private async use(n: number, holder: ClientApplication, tokens: readonly string[]): Promise<boolean> {
@@ -158,13 +159,11 @@ export class RecordedLoad {
     const token = tokens.at(-1 - (n % 2));
     if (token === undefined) return false;
     const call = now();
-    const { word, status } = await holder.read(this.origin(n), token);
-    const isAnswered = status !== null && status !== 503;
-    const isExpected = !isAnswered || word === 'ok' || word === 'token_superseded';
-    const judged = isAnswered ? status : 0;
-    const subject = holder.name;
-    this.recorder.heard({ subject, kind: 'use', value: nameOf(token), status: isExpected ? judged : -1, call });
-    return isAnswered;
+    const { word, ...used } = await holder.read(this.origin(n), token);
+    const answered = statusOf(used.status);
+    const status = answered === 0 || word === 'ok' || word === 'token_superseded' ? answered : -1;
+    this.recorder.heard({ subject: holder.name, kind: 'use', value: nameOf(token), status, call });
+    return answered !== 0;
   }
 
   private one(n: number, assets: readonly string[]): string {
@@ -178,5 +177,7 @@ export class RecordedLoad {
 }
 
 const lost = (): null => null;
+/** As recorded: a 503 tells as little as a lost response. */
+const statusOf = (status: number | null): number => (status === 503 ? 0 : (status ?? 0));
 const nameOf = (token: string): string => token.slice(-16);
 const versionIn = (entityTag: string | null): number => Number(entityTag?.replaceAll('"', '') ?? 0);
