@@ -89,11 +89,6 @@ export class Cluster {
     return { postgres: cpuOfProcesses(this.postmaster), redis: await cpuOfRedis(this.redis) };
   }
 
-  /** Removes everything from Redis except scripts. */
-  async emptyRedis(): Promise<void> {
-    await this.redis.flushall();
-  }
-
   /** Counts commands that clients sent while `work` ran, without those inside scripts. */
   async commandsDuring(work: () => Promise<unknown>): Promise<number> {
     const monitor = await this.redis.monitor();

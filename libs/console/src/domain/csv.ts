@@ -1,4 +1,4 @@
-/** What a spreadsheet takes for a formula where a cell begins, or where it splits one by semicolons, tabs or lines. */
+/** A spreadsheet takes it for a formula where a cell begins, or where it splits one by semicolons, tabs or lines. */
 const FORMULA = /^[\t\r\n]|[=+\-@＝＋－＠](?<=(?:^|[;\t\r\n])"*.)/g;
 
 type Cell = string | number | boolean | Date | null | undefined;
