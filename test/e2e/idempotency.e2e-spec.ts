@@ -117,6 +117,23 @@ describe('Idempotency-Key', () => {
       expect(await auditRows(id)).toBe(1);
     });
 
+    it('replays a body of 300 kB, and refuses another request', async () => {
+      const tags = Array.from({ length: 300 }, (_, n) => ({
+        key: `${n}${'k'.repeat(990)}`,
+        value: '',
+        readOnly: true,
+      }));
+      const { id } = await app.arrange.anAsset(workspace, { columns: { tags: JSON.stringify(tags) } });
+      const headers = key();
+      const update = (description: string) => client.patch(path(id), { description }, headers);
+      const first = await update('once');
+      const again = await update('once');
+
+      expect([first.status, isReplay(again), again.text]).toEqual([200, true, first.text]);
+      expect(again.headers.get('ETag')).toBe(first.headers.get('ETag'));
+      expect((await update('twice')).body['code']).toBe('idempotency_conflict');
+    });
+
     it('ignores white space and the order of members', async () => {
       const id = await anAsset();
       const same = key();

@@ -46,4 +46,35 @@ describe('Large results of Postgres', () => {
 
     expect(ended).toEqual(['small', 'failed', 'large']);
   });
+
+  it('come to one unit of work at a time, also after one that fails', async () => {
+    const told: string[] = [];
+    const unit = (name: string) =>
+      database.unitOfWork(SCOPE, async () => {
+        await database.run(SCOPE, [SMALL]);
+        const [rows] = await database.run(SCOPE, [LARGE], { isLarge: true });
+        told.push(name);
+        await delay(50);
+        told.push(name);
+        if (name === 'b') throw new Error(`It read ${rows?.[0]?.[0]?.length} characters.`);
+        await database.run(SCOPE, [LARGE], { isLarge: true });
+      });
+
+    const ended = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map(unit));
+
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+    expect(told.join('')).toMatch(/^(?:(.)\1){5}$/);
+  });
+
+  it('are refused to a unit of work that waits too long for its turn', async () => {
+    let end = (): void => undefined;
+    const over = new Promise<void>((resolve) => (end = resolve));
+    const large = () => database.run(SCOPE, [LARGE], { isLarge: true });
+    const first = database.unitOfWork(SCOPE, () => large().then(() => over));
+    const deadline = performance.now() + 300;
+    await expect(database.unitOfWork(SCOPE, large, { deadline })).rejects.toThrow('timeout exceeded');
+    end();
+    await first;
+    await database.unitOfWork(SCOPE, large);
+  });
 });

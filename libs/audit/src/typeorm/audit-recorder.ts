@@ -127,11 +127,11 @@ const columnsOf = (kind: EventKind | null) =>
     target_id: kind.targetId,
   };
 
-/** The changes as they will be read again: the MAC covers the values after JSON conversion. */
+/** The changes as they will be read again. The MAC covers the values after JSON conversion. */
 function asStored(fields: AssetChange['fields']): Record<string, FieldChange> {
-  const complete = Object.entries(fields).map(([field, change]) => [
+  const complete = Object.entries(fields).map(([field, change]): [string, FieldChange] => [
     field,
     { old: change.old ?? null, new: change.new ?? null },
   ]);
-  return JSON.parse(JSON.stringify(Object.fromEntries(complete))) as Record<string, FieldChange>;
+  return Object.fromEntries(complete);
 }

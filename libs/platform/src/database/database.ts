@@ -75,14 +75,15 @@ export class Database {
    * Runs prepared statements in one round trip. Returns the rows of each in order, every column as text.
    * Inside a unit of work they join it. Otherwise they form their own transaction; a given number of milliseconds
    * limits the wait, and after a timeout it is unknown whether they took effect.
+   * `isLarge` announces rows of megabytes, as {@link UnitOfWork.run} says.
    */
   async run(
     scope: TenantScope,
     statements: readonly BoundStatement[],
-    { patienceMs = Infinity }: { readonly patienceMs?: number } = {},
+    { patienceMs = Infinity, isLarge = false }: { readonly patienceMs?: number; readonly isLarge?: boolean } = {},
   ): Promise<TextRow[][]> {
     const unit = this.unitFor(scope);
-    if (unit) return unit.run(statements);
+    if (unit) return unit.run(statements, isLarge);
     const rows = await this.pool.run([scopeStatement(scope), ...statements], performance.now() + patienceMs);
     return rows.slice(1);
   }

@@ -98,6 +98,8 @@ export function sendUnprepared(pool: Pool): void {
   pool.on('acquire', (client) => unprepared.add(client));
 }
 
+/** From here on, a copy takes more time and memory than a system call. */
+const LONG_MESSAGE = 250_000;
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
 const portionOf = (rows: number): Buffer => Buffer.concat([serialize.execute({ rows }), serialize.flush()]);
@@ -183,8 +185,10 @@ export class PipelinedStatements implements Submittable {
     const budget = last?.budget;
     this.portion = budget?.firstPortion ?? LARGEST_PORTION;
     this.hasSync = !budget || budget.rows <= this.portion;
+    messages.push(this.hasSync ? ALL_ROWS : portionOf(this.portion));
     // One write for the whole batch: a system call costs more than most statements.
-    wire.stream.write(Buffer.concat([...messages, this.hasSync ? ALL_ROWS : portionOf(this.portion)]));
+    const isLong = messages.some(({ length }) => length > LONG_MESSAGE);
+    for (const bytes of isLong ? messages : [Buffer.concat(messages)]) wire.stream.write(bytes);
     return undefined;
   }
 

@@ -6,7 +6,7 @@ import { type BoundStatement, PipelinedStatements, type TextRow, bind, prepared 
 const BEGIN = bind(prepared('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED'), []);
 const COMMIT = bind(prepared('commit', 'COMMIT'), []);
 
-/** Maximum wait for a connection, a lock (see data-source.ts) and a rollback. */
+/** Maximum wait for a connection, a lock (see data-source.ts), the turn of a large unit and a rollback. */
 const PATIENCE_MS = 2_000;
 /**
  * A unit waits this much longer than its deadline for Postgres. Postgres ends a wait for a lock this long before the
@@ -52,6 +52,7 @@ export class UnitOfWork {
   lostBeforeCommit: number | undefined;
   private lastSent: Promise<unknown> = Promise.resolve();
   private asked = false;
+  private isLarge = false;
   private closed: { readonly by: unknown } | null = null;
 
   constructor(
@@ -68,10 +69,14 @@ export class UnitOfWork {
     return scope.name === this.scope.name && scope.values[0] === this.scope.values[0];
   }
 
-  /** Runs the statements after all earlier writes. Returns the rows of each, in order. */
-  async run(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
+  /**
+   * Runs the statements after all earlier writes. Returns the rows of each, in order.
+   * `isLarge` announces rows of megabytes, of which the unit writes several times as much. No other large unit runs from then
+   * until this one ends. The unit must hold its row locks already, because large units that wait hold theirs.
+   */
+  async run(statements: readonly BoundStatement[], isLarge = false): Promise<TextRow[][]> {
     this.assertOpen();
-    const rows = await this.send([...this.waiting.splice(0), ...statements]);
+    const rows = await this.send([...this.waiting.splice(0), ...statements], isLarge);
     return rows.slice(rows.length - statements.length);
   }
 
@@ -127,13 +132,15 @@ export class UnitOfWork {
   }
 
   /** Sends one batch at a time. Of several concurrent ones only the first begins the transaction. */
-  private async send(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
-    const sent = this.lastSent.then(() => this.sendNow(statements));
-    this.lastSent = sent.catch(() => undefined);
+  private async send(statements: readonly BoundStatement[], isLarge = false): Promise<TextRow[][]> {
+    const sent = this.lastSent.then(() => this.sendNow(statements, isLarge));
+    const forget = (): void => undefined;
+    // The rows may have megabytes, and the unit keeps this promise until its next batch.
+    this.lastSent = sent.then(forget, forget);
     return sent;
   }
 
-  private async sendNow(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
+  private async sendNow(statements: readonly BoundStatement[], isLarge: boolean): Promise<TextRow[][]> {
     const opening = this.client ? [] : [BEGIN, this.scope];
     const gate = this.client ? undefined : this.gate;
     if (!this.client) {
@@ -141,6 +148,10 @@ export class UnitOfWork {
       this.asked = gate !== undefined;
       const left = Math.max(50, Math.floor(this.deadline - GRACE_MS - performance.now()));
       if (left < PATIENCE_MS) opening.push(bind(SET_LOCK_TIMEOUT, [`${left}ms`]));
+    }
+    if (isLarge && !this.isLarge) {
+      await this.pool.largeUnits.acquire(Math.min(PATIENCE_MS, this.deadline - performance.now()));
+      this.isLarge = true;
     }
     const asked = gate?.statements ?? [];
     const batch = [...opening, ...asked, ...statements];
@@ -187,6 +198,8 @@ export class UnitOfWork {
 
   private giveBack(client: PoolClient, spoilt: boolean): void {
     this.client = null;
+    if (this.isLarge) this.pool.largeUnits.release();
+    this.isLarge = false;
     this.pool.releaseUnit(client, spoilt);
   }
 

@@ -5,11 +5,13 @@ import {
   type NestInterceptor,
   UseInterceptors,
 } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { type Observable, lastValueFrom, of } from 'rxjs';
 import { JSON_RESPONSE, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/body/json-body';
 import { readBody } from '../http/body/request-body';
 import { millisecondsSince } from '../http/request-context';
+import type { ApiServerAdapter } from '../http/server/api-server';
 import { Idempotency } from './idempotency';
 import { type IdempotentResponse, fingerprintOf, idempotencyKeyHash } from './idempotent-request';
 
@@ -19,7 +21,10 @@ import { type IdempotentResponse, fingerprintOf, idempotencyKeyHash } from './id
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
-  constructor(private readonly idempotency: Idempotency) {}
+  constructor(
+    private readonly idempotency: Idempotency,
+    private readonly server: HttpAdapterHost<ApiServerAdapter>,
+  ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<Request>();
@@ -38,7 +43,11 @@ export class IdempotencyInterceptor implements NestInterceptor {
     try {
       const { response: stored, replayed } = await this.idempotency.respond(
         { workspaceId, applicationId, keyHash, fingerprint },
-        async () => toResponse(await lastValueFrom(next.handle()), response),
+        async () => {
+          const made = toResponse(await lastValueFrom(next.handle()), response);
+          this.server.httpAdapter.holdUpdate(response, made.body);
+          return made;
+        },
         waitedMs,
       );
       if (replayed) response.setHeader('Idempotent-Replayed', 'true');

@@ -124,7 +124,9 @@ export class Idempotency {
       return await this.database.unitOfWork(request, unit, { gate: claim, deadline });
     } catch (error) {
       if (!(error instanceof KeyTaken)) throw error;
-      return error.response && { response: error.response, replayed: true };
+      const { isLong } = error;
+      const response = isLong ? await this.records.find(request, deadline - performance.now()) : error.response;
+      return response && { response, replayed: true };
     }
   }
 }

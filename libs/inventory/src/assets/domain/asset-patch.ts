@@ -105,10 +105,12 @@ function changedFields(before: Asset, after: Asset): Record<string, FieldChange>
   for (const field of ['classification', 'description', 'ownerId', 'ownerSource'] as const) {
     if (before[field] !== after[field]) fields[field] = { old: before[field], new: after[field] };
   }
-  if (JSON.stringify(before.tags.map(entriesOf)) !== JSON.stringify(after.tags.map(entriesOf))) {
+  if (customerTags(before) !== customerTags(after)) {
     fields['tags'] = { old: before.tags, new: after.tags };
   }
   return fields;
 }
 
-const entriesOf = ({ key, value, readOnly }: Tag) => [key, value, readOnly];
+/** A patch leaves the others as they are, and they may have megabytes. */
+const customerTags = ({ tags }: Asset): string =>
+  JSON.stringify(tags.flatMap(({ key, value, readOnly }) => (readOnly ? [] : [[key, value]])));

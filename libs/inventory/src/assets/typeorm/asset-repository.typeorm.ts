@@ -39,7 +39,7 @@ import {
   toExpandedAsset,
 } from './asset.row';
 import { ASSET_LIST, EXPANDED_ASSET_LIST, wantedAssets } from './asset-list';
-import { apiSetBits, lockStatements, markStatement, updateStatements } from './asset-update-statements';
+import { apiSetBits, lockStatements, longTags, markStatement, updateStatements } from './asset-update-statements';
 
 const findSelecting = (columns: string): string =>
   `SELECT ${columns} FROM asset AS page WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`;
@@ -131,7 +131,6 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const wanted = Object.entries(names).flatMap(([part, statement]) => (statement ? [{ part, statement }] : []));
     const statements = [assets, time, ...wanted.map(({ statement }) => statement)];
     const [locked = [], [[lockedAt] = []] = [], ...found] = await this.database.run({ workspaceId }, statements);
-    if (assets.budget?.isCut) throw new AssetsTooLarge();
     const rowsOf = (part: keyof typeof names): readonly TextRow[] =>
       found[wanted.findIndex((one) => one.part === part)] ?? [];
     const byEmail = new Map<string, AssetId[]>();
@@ -140,11 +139,23 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     }
     return {
       lockedAt: new Date(Number(lockedAt)),
-      assets: locked.map(toAsset),
+      assets: (await this.withLongTags(workspaceId, locked)).map(toAsset),
       employees: new Set(rowsOf('employees').map(([id]) => assetId(id as string))),
       byEmail,
       tagKeys: new Map(rowsOf('tagKeys').map(toTagKey)),
     };
+  }
+
+  /** Adds to locked rows the tags that the lock did not read. */
+  private async withLongTags(workspaceId: WorkspaceId, locked: readonly TextRow[]): Promise<readonly TextRow[]> {
+    const { tags, public_id: id } = ASSET_COLUMNS.at;
+    const ids = locked.flatMap((row) => (row[tags] === null ? (row[id] as string) : []));
+    if (ids.length === 0) return locked;
+    const { statement, budget } = longTags(workspaceId, ids);
+    const [rows = []] = await this.database.run({ workspaceId }, [statement], { isLarge: true });
+    if (budget.isCut) throw new AssetsTooLarge();
+    const found = new Map(rows as [string, string][]);
+    return locked.map((row) => row.with(tags, found.get(row[id] as string) ?? row[tags] ?? null));
   }
 
   async update(workspaceId: WorkspaceId, patched: readonly PatchedAsset[], author: ChangeAuthor): Promise<void> {

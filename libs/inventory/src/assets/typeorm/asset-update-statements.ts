@@ -5,7 +5,11 @@ import type { AssetUpdate } from '../domain/asset-repository.port';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE, WRITTEN_COLUMNS, emailIs } from './asset.row';
 
-const TAGS_OF_RETAGGED = "CASE WHEN public_id = ANY ($3::uuid[]) THEN tags ELSE '[]' END";
+/** Of all assets of $3 together. An asset with more than its share comes with null, and {@link longTags} reads its tags. */
+const LONG_TAGS = 250_000;
+const TAGS_OF_RETAGGED = `
+  CASE WHEN public_id <> ALL ($3::uuid[]) THEN '[]'
+       WHEN octet_length(tags::text) <= ${LONG_TAGS} / greatest(cardinality($3::uuid[]), 1) THEN tags END`;
 /**
  * Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. Reads the
  * tags of the assets of $3 alone.
@@ -17,8 +21,14 @@ const LOCK = prepared(
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
      ORDER BY id FOR NO KEY UPDATE`,
 );
+const READ_TAGS = prepared(
+  'asset_read_tags',
+  `SELECT public_id, tags FROM asset WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`,
+);
 /** Of all locked assets together. An update holds them several times: as text, as objects and in the audit. */
 const MOST_LOCKED_BYTES = 10_000_000;
+/** They may have a megabyte each. */
+const FIRST_PORTION = 4;
 
 /**
  * Reads without a lock. An employee who is hidden before the COMMIT stays owner, as one does who is hidden later:
@@ -92,9 +102,8 @@ export function lockStatements(workspaceId: WorkspaceId, updates: readonly Asset
   const ids = updates.map(({ id }) => id);
   const patches = updates.map(({ patch }) => patch);
   const withTags = updates.filter(({ patch }) => patch.tags !== undefined || updates.length === 1).map(({ id }) => id);
-  const budget = new RowBudget(ids.length, MOST_LOCKED_BYTES);
   return {
-    assets: bind(LOCK, [workspaceId, uuidArray(ids), uuidArray(withTags)], budget),
+    assets: bind(LOCK, [workspaceId, uuidArray(ids), uuidArray(withTags)]),
     time: bind(TELL_TIME, []),
     employees: find(
       FIND_EMPLOYEES,
@@ -112,6 +121,12 @@ export function lockStatements(workspaceId: WorkspaceId, updates: readonly Asset
       JSON.stringify,
     ),
   };
+}
+
+/** Returns the statement that reads the tags of locked assets. */
+export function longTags(workspaceId: WorkspaceId, ids: readonly string[]) {
+  const budget = new RowBudget(ids.length, MOST_LOCKED_BYTES, 1, FIRST_PORTION);
+  return { budget, statement: bind(READ_TAGS, [workspaceId, uuidArray(ids)], budget) };
 }
 
 const SET_PATCHED = EACH_WRITTEN_FIELD.flatMap(([, { bit, columns }]) =>

@@ -63,6 +63,8 @@ export class ConnectionPool {
   private timeouts = 0;
   private readonly openedAt = new WeakMap<PoolClient, number>();
   private readonly permits: Permits;
+  /** One unit of work with large rows runs at a time. */
+  readonly largeUnits = new Permits(1);
 
   constructor(private readonly pool: Pool) {
     this.permits = new Permits(Math.max(1, pool.options.max - LEFT_TO_READS));

@@ -110,6 +110,11 @@ export class ApiServerAdapter extends ExpressAdapter {
     this.unsent.hold(response, STREAM_BYTES);
   }
 
+  /** Counts the response of an update, before COMMIT. @throws `service_unavailable` */
+  holdUpdate(response: Response, body: string): void {
+    this.unsent.hold(response, Buffer.byteLength(body));
+  }
+
   private sendText(response: Response, text: string): Response {
     return this.sendWhole(response, compressed(response, text.length < LONG_TEXT ? text : Buffer.from(text)));
   }

@@ -14,6 +14,7 @@ const SLOWEST_READER = 50;
 export class UnsentBytes {
   private total = 0;
   private readonly ofClients = new Map<string, number>();
+  private readonly counted = new WeakSet<Response>();
 
   /**
    * Counts a whole body like {@link hold}. Closes the connection when its client reads too slowly: clients that read a byte
@@ -28,18 +29,20 @@ export class UnsentBytes {
   /**
    * Counts a response until it is sent or its connection is lost. An application may hold as much as is left for all
    * others, so a few that do not read leave room for the next one. Returns whether it counts.
-   * @throws `service_unavailable`, but not for a write that was just applied
+   * The response of an update counts before COMMIT. It counts once, however often it is made or sent.
+   * @throws `service_unavailable`
    */
   hold(response: Response, bytes: number): boolean {
     const { method, context } = response.req;
     // A response that is closed sends nothing, and closes no second time.
     if (!context.caller || method === 'HEAD' || bytes < LEAST_BYTES || response.closed) return false;
+    if (this.counted.has(response)) return true;
     const { clientId } = context.caller;
-    const isApplied = method === 'PATCH' && !response.hasHeader('Idempotent-Replayed');
-    if (!isApplied && this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
+    if (this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
       for (const header of ['Content-Encoding', 'ETag', 'Idempotent-Replayed', 'Link']) response.removeHeader(header);
       throw new DomainError('service_unavailable', 'Earlier responses wait to be read. Send fewer requests at a time.');
     }
+    this.counted.add(response);
     this.add(clientId, bytes);
     response.once('close', () => this.add(clientId, -bytes));
     return true;

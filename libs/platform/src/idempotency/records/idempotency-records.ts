@@ -10,7 +10,10 @@ import { IdempotencyConflict, type IdempotentRequest, type IdempotentResponse } 
 const OF_KEY = `workspace_id = $1 AND application_id = $2 AND key_hash = decode($3, 'hex')`;
 
 /** The columns that {@link responseOf} reads. */
-const RESPONSE_COLUMNS = `encode(fingerprint, 'hex'), expires_at > now(), status, body, entity_tag`;
+const responseColumns = (body: string): string =>
+  `encode(fingerprint, 'hex'), expires_at > now(), status, ${body}, entity_tag`;
+/** A claim leaves out longer bodies: several of them at once would fill the memory. */
+const LONG_BODY = 250_000;
 
 const TRY_LOCK = prepared(
   'idempotency_try_lock',
@@ -21,11 +24,13 @@ const TRY_LOCK = prepared(
 const CLAIM = prepared(
   'idempotency_claim',
   `
-    SELECT ${RESPONSE_COLUMNS}, ours,
+    SELECT ${responseColumns(`CASE WHEN octet_length(body) <= ${LONG_BODY} THEN body END`)}, ours,
            set_config('app.gate_closed', (NOT ours OR coalesce(expires_at > now(), false))::text, true)
       FROM (SELECT current_setting('app.key_is_ours')::boolean) AS key (ours)
       LEFT JOIN idempotency_record ON ${OF_KEY}`,
 );
+
+const FIND = prepared('idempotency_find', `SELECT ${responseColumns('body')} FROM idempotency_record WHERE ${OF_KEY}`);
 
 const DELETE_DEAD = prepared(
   'idempotency_delete_dead',
@@ -44,7 +49,11 @@ const INSERT = prepared(
 
 /** The key has a response, or, without one, another transaction holds it. */
 export class KeyTaken extends GateClosed {
-  constructor(readonly response: IdempotentResponse | null) {
+  /** `isLong`: the response lacks its body, which {@link IdempotencyRecords.find} reads. */
+  constructor(
+    readonly response: IdempotentResponse | null,
+    readonly isLong = false,
+  ) {
     super('The key is taken.');
   }
 }
@@ -65,7 +74,7 @@ export class KeyClaim implements Gate {
   judge([, rows]: readonly TextRow[][]): void {
     const claimed = rows?.[0];
     const response = responseOf(claimed, this.request);
-    if (response || claimed?.[5] !== 't') throw new KeyTaken(response);
+    if (response || claimed?.[5] !== 't') throw new KeyTaken(response, response !== null && claimed?.[3] == null);
     this.foundNone = claimed[0] === null;
   }
 
@@ -82,6 +91,15 @@ export class IdempotencyRecords {
     private readonly database: Database,
     private readonly settings: Settings,
   ) {}
+
+  /**
+   * Reads a response outside of units of work, where long results arrive one after the other. Null when it has expired.
+   * @throws `idempotency_conflict` when the record belongs to another request
+   */
+  async find(request: IdempotentRequest, patienceMs: number): Promise<IdempotentResponse | null> {
+    const [[row] = []] = await this.database.run(request, [boundToKey(FIND, request)], { patienceMs });
+    return responseOf(row, request);
+  }
 
   /** Runs in the unit of work of the claim: the record commits with the change or not at all. */
   async insert(claim: KeyClaim, { status, body, entityTag }: IdempotentResponse): Promise<void> {
