@@ -241,6 +241,20 @@ describe('An attacker of the console', () => {
     });
   });
 
+  it('signs nobody in by a cookie or link in capitals, whose workspace id the audit does not have', async () => {
+    const [id = '', secret = ''] = (viewer.cookies['console_session'] ?? '').split('.');
+    const loud = console.browser();
+    loud.cookies['console_session'] = `${id.toUpperCase()}.${secret}`;
+    const person = ['--workspace', ours.slug, '--email', 'loud@example.com'];
+    await console.admin('people', 'add', ...person, '--name', 'X', '--role', 'viewer');
+    const { url } = await console.admin('console', 'link', ...person);
+    const link = (url as string).slice(console.origin.length).replace(id, id.toUpperCase());
+
+    const used = await console.browser().post(link, (await console.browser().get(link)).fields());
+
+    expect([(await loud.get('/')).status, used.status]).toEqual([303, 403]);
+  });
+
   it('lead nowhere else, whatever the address', async () => {
     const admin = await console.signIn(ours.slug, 'admin');
     const paths = [
