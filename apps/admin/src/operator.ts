@@ -101,7 +101,7 @@ export async function operateOn<Result>(
     return await interruption.outcomeOf(work(new Operator(context, interruption)));
   } finally {
     // Closing waits for connections in use, which interrupted work may never release.
-    await Promise.race([context.close(), delay(3_000)]);
+    await Promise.race([context.close(), delay(3_000, undefined, { ref: false })]);
   }
 }
 
