@@ -1,3 +1,4 @@
+import { HttpException } from '@nestjs/common';
 import { Eta } from 'eta';
 import type { Request, Response } from 'express';
 import { mayAct } from '../domain/signed-in';
@@ -34,10 +35,10 @@ const MENU = [
 const time = (moment: Date | string | number | null | undefined): string =>
   moment ? `${new Date(moment).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'never';
 
-/** The response to this request is not the one of its route. */
-export class AnotherResponse extends Error {
+/** The response to this request is not the one of its route. `send` sets the status. */
+export class AnotherResponse extends HttpException {
   constructor(readonly send: (response: Response) => void) {
-    super('Another response is to be sent.');
+    super('Another response is to be sent.', 303);
   }
 }
 

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { setImmediate as step } from 'node:timers/promises';
+import { ForbiddenException } from '@nestjs/common';
 import { type ImportOptions, type ImportReport, type ImportsService, InputUnreadable } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { FakeClock } from '../../../kernel/src/clock.fake';
@@ -43,12 +44,14 @@ describe('Uploads', () => {
 
   const personOf = (digit: number) =>
     ({ workspaceId: workspaceId(`0000000${digit}-0000-4000-8000-000000000000`), personId: 'p' }) as SignedIn;
-  const aFile = (digit = 1, originalname = 'x') =>
+  const aFile = (
+    digit = 1,
+    originalname = 'x',
+    { stream = Readable.from(['x']), admit = () => Promise.resolve() } = {},
+  ) =>
     new Promise<StoredFile>((resolve, reject) =>
-      files._handleFile(
-        { signedIn: personOf(digit), admit: () => Promise.resolve() },
-        { originalname, stream: Readable.from(['x']) },
-        (error, stored) => (error ? reject(error) : resolve(stored as StoredFile)),
+      files._handleFile({ signedIn: personOf(digit), admit }, { originalname, stream }, (error, stored) =>
+        error ? reject(error) : resolve(stored as StoredFile),
       ),
     );
   const begin = async (digit = 1) => uploads.begin(personOf(digit), await aFile(digit), OPTIONS, {});
@@ -211,6 +214,30 @@ describe('Uploads', () => {
     await expect(aFile(2)).resolves.toBeDefined();
     await first;
     await expect(aFile()).resolves.toBeDefined();
+  });
+
+  describe('while a file of the workspace is on its way', () => {
+    const secondAfter = async (refusal: Error) => {
+      const stream = new PassThrough();
+      const first = aFile(1, 'x', { stream, admit: () => Promise.reject(refusal) });
+      await settle();
+      const second = aFile();
+      await settle();
+      stream.end();
+      return Promise.allSettled([first, second]);
+    };
+
+    it('ends it for the next one when its person lost the right', async () => {
+      const refusal = new ForbiddenException();
+
+      expect(await secondAfter(refusal)).toMatchObject([{ reason: refusal }, { status: 'fulfilled' }]);
+    });
+
+    it('goes on with it when nobody can tell whether its person lost the right', async () => {
+      const lost = new Error('The database is away.');
+
+      expect(await secondAfter(lost)).toMatchObject([{ status: 'fulfilled' }, { reason: lost }]);
+    });
   });
 
   it('reports a directory that it cannot use, and throws nothing at the reader of forms', async () => {

@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ConflictException, Injectable, Logger, type OnModuleInit, ServiceUnavailableException } from '@nestjs/common';
+import {
+  ConflictException,
+  HttpException,
+  Injectable,
+  Logger,
+  type OnModuleInit,
+  ServiceUnavailableException,
+} from '@nestjs/common';
 import { jsonLine } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { SignedIn } from '../domain/signed-in';
@@ -24,7 +31,7 @@ export class AnotherFile extends ConflictException {}
 /** Who sends a file. */
 interface Sender {
   readonly signedIn: SignedIn;
-  /** Rejects once the person may not send it any more. */
+  /** Rejects with an {@link HttpException} once the person may not send it any more. */
   readonly admit: () => Promise<unknown>;
 }
 
@@ -91,9 +98,11 @@ export class UploadFiles implements OnModuleInit {
     }
     const path = this.makePlace(originalname);
     const stored = pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-    const giveWay = (refusal: Error): Promise<void> => {
+    const giveWay = async (refusal: Error): Promise<void> => {
+      // The look for the right itself failed.
+      if (!(refusal instanceof HttpException)) throw refusal;
       stream.destroy(refusal);
-      return stored.catch(() => undefined);
+      await stored.catch(() => undefined);
     };
     this.receiving.set(workspaceId, () => admit().catch(giveWay));
     try {
