@@ -30,8 +30,8 @@ export class ConsoleGuard implements CanActivate {
     // Forms of a kind that is not read here are as empty ones.
     request.body ??= {};
     if (needed === 'anyone') return true;
-    request.admit = () => this.admit(request, needed);
-    const signedIn = await request.admit();
+    const admit = (request.admit = () => this.admit(request, needed));
+    const signedIn = await admit();
     if (request.method === 'GET' || request.method === 'HEAD') return true;
     // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
     if (request.is('multipart/form-data')) assertForm(signedIn, request.query);
@@ -39,7 +39,7 @@ export class ConsoleGuard implements CanActivate {
       // Nobody else's body is read.
       await readForm(request, context.switchToHttp().getResponse());
       // The right may have ended while the form came.
-      assertForm(await request.admit(), request.body as Record<string, unknown>);
+      assertForm(await admit(), request.body as Record<string, unknown>);
     }
     return true;
   }

@@ -85,7 +85,7 @@ export class ImportsController {
   @UseFilters(FileRefused)
   @UseInterceptors(FileInterceptor('file'))
   async upload(
-    @Sent() { me, body }: SentTo,
+    @Sent() { me, admit, body }: SentTo,
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
@@ -93,7 +93,7 @@ export class ImportsController {
     const begin = async (): Promise<void> => {
       try {
         // The right may have ended while the file came.
-        await response.req.admit();
+        await admit();
         const options = await this.read(body);
         if (!file) return refuseFields(missing);
         const { id } = this.uploads.begin(me, file, options, body);
