@@ -4,7 +4,9 @@ import { type IncomingMessage, request } from 'node:http';
 import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
+import { pino } from 'pino';
+import { Settings } from '#libs/platform/config';
+import { createConsole } from '../../apps/console/src/create-console';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
 import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { createTestDatabase } from '../support/test-database';
@@ -12,6 +14,9 @@ import { freePort } from '../support/free-port';
 
 const XSS = '<img src=x onerror=alert(1)>.ndjson';
 const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;.ndjson';
+
+/** How a person loses the right, and the status of the response. */
+const LOSSES = Object.entries({ remove: 303, role: 403 });
 
 const record = (externalId: string, more: object = {}) =>
   `${JSON.stringify({ externalId, categoryKey: 'CUSTOM', name: `Thing ${externalId}`, ...more })}\n`;
@@ -88,12 +93,14 @@ describe('An upload to the console', () => {
     expect(files()).toEqual([]);
   });
 
-  it('works after a cleaner of temporary files removed the directory', async () => {
-    rmSync(directory, { recursive: true });
+  it('stays when another console is started for the same port, which it never gets', async () => {
+    await tried(record('stays'));
+    const before = files();
 
-    const { page } = await tried(record('cleaned'));
+    const other = await createConsole(console.app.get(Settings), pino({ level: 'silent' }));
+    await other.close();
 
-    expect(counts(page)).toMatchObject({ Read: 1, Failed: 0 });
+    expect(files()).toEqual(before);
   });
 
   it('is refused while too many files lie there, and says so', async () => {
@@ -332,10 +339,7 @@ describe('An upload to the console', () => {
     const part = '--b\r\nContent-Disposition: form-data; name=';
     const options = `${part}source\r\n\r\nlate\r\n${part}missing\r\n\r\nkeep\r\n`;
     const before = files();
-    for (const [change, status] of [
-      ['remove', 303],
-      ['role', 403],
-    ]) {
+    for (const [change, status] of LOSSES) {
       const leaver = await console.signIn(ours.slug, 'admin');
       const sending = await sendHalf(leaver, options);
       await admin.submit('/people', `/people/${leaver.personId}/${change}`);
@@ -365,10 +369,7 @@ describe('An upload to the console', () => {
     expect((await tried(record('h'))).page.status).toBe(200);
   });
 
-  it.each([
-    ['remove', 303],
-    ['role', 403],
-  ])('gives its place to the next one when its person lost the right (%s)', async (change, status) => {
+  it.each(LOSSES)('gives its place to the next one when its person lost the right (%s)', async (change, status) => {
     const leaver = await console.signIn(ours.slug, 'admin');
     const sending = await sendHalf(leaver);
     await admin.submit('/people', `/people/${leaver.personId}/${change}`);
@@ -383,17 +384,13 @@ describe('An upload to the console', () => {
   });
 
   it('makes one import of two sends, and one of a workspace at a time', async () => {
-    const blocker = new Client({ connectionString: console.database.consoleDatabaseUrl });
-    await blocker.connect();
     const { path } = await tried(record('g'), { source: 'slow' });
     const shown = await admin.get(path);
-    await blocker.query(`SELECT pg_advisory_lock(hashtextextended('console import ' || $1, 0))`, [ours.id]);
+    await query(`SELECT pg_advisory_lock(hashtextextended('console import ' || $1, 0))`, [ours.id]);
 
     const elsewhere = await importNow(path);
     expect(elsewhere.text).toContain('An import by the console is already running in this workspace');
-    // Its session ends some time after the connection.
-    await blocker.query('SELECT pg_advisory_unlock_all()');
-    await blocker.end();
+    await query('SELECT pg_advisory_unlock_all()', []);
     const sends = await Promise.all([1, 2].map(() => admin.post(`${path}/import`, shown.fields(`${path}/import`))));
 
     expect(sends.map(({ status }) => status)).toEqual([303, 303]);

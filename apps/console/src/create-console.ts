@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
-import { serveFiles } from '#libs/console';
+import { UploadFiles, serveFiles } from '#libs/console';
 import { type Settings } from '#libs/platform/config';
 import { KEEP_ALIVE_MS, PipelinedRequests, closeSilent, strictExpress, trustProxies } from '#libs/platform/http/server';
 import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
@@ -31,6 +31,7 @@ export async function createConsole(settings: Settings, log: Logger): Promise<Ne
   serveFiles(server);
   await app.init();
   closeSilent(app.getHttpServer());
+  app.getHttpServer().once('listening', () => app.get(UploadFiles).empty());
   // An upload of 100 MB arrives in half an hour at 450 kbit/s.
   Object.assign(app.getHttpServer(), { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 1_800_000 });
   return app;

@@ -1,2 +1,3 @@
 export { ConsoleModule } from './console.module';
 export { serveFiles } from './http/files';
+export { UploadFiles } from './system/upload-files.system';

@@ -26,7 +26,7 @@ describe('Uploads', () => {
   let imports: { options: ImportOptions; end: (result: ImportReport) => void; fail: (error: unknown) => void }[];
   let uploads: Uploads;
   beforeEach(() => {
-    files.onModuleInit();
+    files.empty();
     imports = [];
     const service = {
       asPerson: () => ({

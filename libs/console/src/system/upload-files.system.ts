@@ -4,14 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  ConflictException,
-  HttpException,
-  Injectable,
-  Logger,
-  type OnModuleInit,
-  ServiceUnavailableException,
-} from '@nestjs/common';
+import { ConflictException, HttpException, Injectable, Logger, ServiceUnavailableException } from '@nestjs/common';
 import { jsonLine } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { SignedIn } from '../domain/signed-in';
@@ -46,11 +39,11 @@ export interface StoredFile {
 }
 
 /**
- * Uploaded files in a directory of this instance, which nobody else on the machine can read. It is emptied at the start. The
- * methods with an underscore are those that the reader of forms calls.
+ * Uploaded files in a directory of this instance, which nobody else on the machine can read. The reader of
+ * forms calls the methods with an underscore.
  */
 @Injectable()
-export class UploadFiles implements OnModuleInit {
+export class UploadFiles {
   private readonly logger = new Logger('UploadFiles');
   private readonly directory: string;
   /** By workspace. Each ends its file when its person lost the right. */
@@ -60,7 +53,8 @@ export class UploadFiles implements OnModuleInit {
     this.directory = join(tmpdir(), `compliance-console-${port}`);
   }
 
-  onModuleInit(): void {
+  /** Call it when the console listens. Before, the files may be those of another one, which has the port. */
+  empty(): void {
     rmSync(this.directory, { recursive: true, force: true });
     this.makeDirectory();
   }
