@@ -50,8 +50,12 @@ describe('Uploads', () => {
     { stream = Readable.from(['x']), admit = () => Promise.resolve() } = {},
   ) =>
     new Promise<StoredFile>((resolve, reject) =>
-      files._handleFile({ signedIn: personOf(digit), admit }, { originalname, stream }, (error, stored) =>
-        error ? reject(error) : resolve(stored as StoredFile),
+      files._handleFile(
+        Object.assign(stream, { signedIn: personOf(digit), admit }),
+        { originalname, stream },
+        (error, stored) =>
+          // The request ends after its file.
+          error ? reject(error) : setImmediate(resolve, stored as StoredFile),
       ),
     );
   const begin = async (digit = 1) => uploads.begin(personOf(digit), await aFile(digit), OPTIONS, {});

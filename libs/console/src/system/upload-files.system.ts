@@ -3,7 +3,7 @@ import { closeSync, createWriteStream, existsSync, mkdirSync, openSync, readdirS
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { ConflictException, HttpException, Injectable, Logger, ServiceUnavailableException } from '@nestjs/common';
 import { jsonLine } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
@@ -21,8 +21,8 @@ type Done = (error: Error | null, stored?: StoredFile) => void;
 /** Another file of the workspace comes, or is imported. */
 export class AnotherFile extends ConflictException {}
 
-/** Who sends a file. */
-interface Sender {
+/** The request that sends a file. */
+interface Sender extends Readable {
   readonly signedIn: SignedIn;
   /** Rejects with an {@link HttpException} once the person may not send it any more. */
   readonly admit: () => Promise<unknown>;
@@ -81,31 +81,33 @@ export class UploadFiles {
   failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
 
   /**
-   * Refuses a second file of a workspace before a byte is stored, so that no workspace takes all places. The first one ends
-   * instead when its person lost the right.
+   * Refuses a second file of a workspace before a byte is stored, and until the whole request of the first one came, so
+   * that no workspace takes all places. The first one ends instead when its person lost the right.
    */
-  private async store({ signedIn, admit }: Sender, { originalname, stream }: SentFile): Promise<string> {
-    const { workspaceId } = signedIn;
+  private async store(sender: Sender, { originalname, stream }: SentFile): Promise<string> {
+    const { workspaceId } = sender.signedIn;
     await this.receiving.get(workspaceId)?.();
     if (this.receiving.has(workspaceId)) {
       throw new AnotherFile('Another file of this workspace is on its way. Wait for its end.');
     }
     const path = this.makePlace(originalname);
     const stored = pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    const free = (): boolean => this.receiving.delete(workspaceId);
+    const over = stored.then(() => finished(sender)).then(free, free);
     const giveWay = async (refusal: Error): Promise<void> => {
       // The look for the right itself failed.
       if (!(refusal instanceof HttpException)) throw refusal;
       stream.destroy(refusal);
-      await stored.catch(() => undefined);
+      // What follows a file is short.
+      if (stream.readableEnded) sender.destroy();
+      await over;
     };
-    this.receiving.set(workspaceId, () => admit().catch(giveWay));
+    this.receiving.set(workspaceId, () => sender.admit().catch(giveWay));
     try {
       await stored;
     } catch (error) {
       this.remove(path);
       throw error;
-    } finally {
-      this.receiving.delete(workspaceId);
     }
     return path;
   }
