@@ -111,19 +111,17 @@ export class ImportsController {
   @Get('uploads/:id')
   showUpload(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
     const upload = this.uploads.find(me, id);
-    const { state, progress, name } = upload;
-    const underWay = isUnderWay(upload);
-    if (underWay) response.setHeader('Refresh', String(REFRESH_SECONDS));
-    const { bytesRead = 0, bytesTotal = null, read = 0 } = progress ?? {};
+    const title = TITLES[upload.state](upload.name);
+    if (isUnderWay(upload)) response.setHeader('Refresh', String(REFRESH_SECONDS));
+    const { bytesRead = 0, bytesTotal = null, read = 0 } = upload.progress ?? {};
     const percent = bytesTotal ? Math.floor((bytesRead * 100) / bytesTotal) : 0;
-    sendPage(response, 'upload', { title: TITLES[state](name), upload, isUnderWay: underWay, percent, read });
+    sendPage(response, 'upload', { title, upload, isUnderWay: isUnderWay(upload), percent, read });
   }
 
   @Post('uploads/:id/import')
   import(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
-    const upload = this.uploads.find(me, id);
-    this.uploads.import(me, upload);
-    response.redirect(303, `/imports/uploads/${upload.id}`);
+    this.uploads.import(me, this.uploads.find(me, id));
+    response.redirect(303, `/imports/uploads/${id}`);
   }
 
   @Get('uploads/:id/failed-records')

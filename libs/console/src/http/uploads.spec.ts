@@ -9,10 +9,12 @@ import { workspaceId } from '#libs/kernel';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import type { Settings } from '#libs/platform/config';
 import { NO_COUNTS } from '../../../inventory/src/imports/domain/recorded-run';
+import type { Person } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { type StoredFile, UploadFiles } from '../system/upload-files.system';
+import type { People } from '../typeorm/people';
 import { AnotherResponse } from './page';
-import { type UploadOptions, Uploads } from './uploads';
+import { type Upload, type UploadOptions, Uploads } from './uploads';
 
 const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null };
 const REPORT = { failed: 0 } as ImportReport;
@@ -25,7 +27,9 @@ describe('Uploads', () => {
   const clock = new FakeClock();
   let imports: { options: ImportOptions; end: (result: ImportReport) => void; fail: (error: unknown) => void }[];
   let uploads: Uploads;
+  let people: Partial<Person>[];
   beforeEach(() => {
+    people = [{ state: 'open', role: 'admin' }];
     files.empty();
     imports = [];
     const service = {
@@ -34,7 +38,8 @@ describe('Uploads', () => {
           new Promise<ImportReport>((end, fail) => imports.push({ options, end, fail })),
       }),
     };
-    uploads = new Uploads(service as unknown as ImportsService, files, clock);
+    const list = { list: () => Promise.resolve(people) } as unknown as People;
+    uploads = new Uploads(service as unknown as ImportsService, list, files, clock);
   });
   afterEach(async () => {
     for (const { fail } of imports) fail(new Error('The test ended.'));
@@ -58,9 +63,17 @@ describe('Uploads', () => {
           error ? reject(error) : setImmediate(resolve, stored as StoredFile),
       ),
     );
-  const begin = async (digit = 1) => uploads.begin(personOf(digit), await aFile(digit), OPTIONS, {});
   const settle = async () => {
     for (let steps = 0; steps < 5; steps += 1) await step();
+  };
+  const begin = async (digit = 1) => {
+    const upload = uploads.begin(personOf(digit), await aFile(digit), OPTIONS, {});
+    await settle();
+    return upload;
+  };
+  const importNow = async (upload: Upload, digit = 1) => {
+    uploads.import(personOf(digit), upload);
+    await settle();
   };
 
   it('bounds bytes and records', async () => {
@@ -106,8 +119,28 @@ describe('Uploads', () => {
     expect(first?.reason).toMatch(/on our side/);
   });
 
+  it.each([
+    ['removed', { state: 'removed', role: 'admin' }],
+    ['demoted', { state: 'open', role: 'viewer' }],
+  ] as const)('imports nothing for a person who was %s after asking for it', async (_, person) => {
+    const upload = await begin();
+    imports[0]?.end(REPORT);
+    await settle();
+
+    people = [person];
+    await importNow(upload);
+
+    expect([imports.length, upload.state, upload.reason]).toEqual([
+      1,
+      'refused',
+      'Its person may not import any more.',
+    ]);
+    expect(existsSync(upload.path)).toBe(false);
+  });
+
   it("shows the file's name, and never its path", async () => {
     const upload = uploads.begin(personOf(1), await aFile(1, "a$&b$'.csv"), OPTIONS, {});
+    await settle();
 
     imports[0]?.fail(new InputUnreadable(`${upload.path} is not a CSV file.`));
     await settle();
@@ -127,7 +160,7 @@ describe('Uploads', () => {
     await settle();
     rmSync(directory, { recursive: true });
 
-    uploads.import(personOf(1), upload);
+    await importNow(upload);
     const { options, fail } = imports[1] ?? {};
     expect(() => options?.onBadLine?.(BAD_LINE)).toThrow('ENOENT');
     fail?.(new Error('ENOENT'));
@@ -140,7 +173,7 @@ describe('Uploads', () => {
     const [refused, imported] = [await begin(1), await begin(2)];
     imports[1]?.end(REPORT);
     await settle();
-    uploads.import(personOf(2), imported);
+    await importNow(imported, 2);
     rmSync(directory, { recursive: true });
     writeFileSync(directory, '');
 
@@ -189,8 +222,8 @@ describe('Uploads', () => {
     imports[1]?.options.onBadLine?.(BAD_LINE);
     imports.forEach(({ end }) => end(REPORT));
     await settle();
-    uploads.import(personOf(1), clean);
-    uploads.import(personOf(2), failed);
+    await importNow(clean);
+    await importNow(failed, 2);
     imports[3]?.options.onBadLine?.(BAD_LINE);
     imports.forEach(({ end }) => end(REPORT));
     await settle();

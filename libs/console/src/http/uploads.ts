@@ -13,6 +13,7 @@ import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
+import { People } from '../typeorm/people';
 import { AnotherFile, FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
 import { AnotherResponse, sendPage } from './page';
 import type { Typed } from './read-fields';
@@ -65,6 +66,7 @@ export class Uploads implements OnModuleDestroy {
 
   constructor(
     private readonly imports: ImportsService,
+    private readonly people: People,
     private readonly files: UploadFiles,
     private readonly clock: Clock,
   ) {}
@@ -137,6 +139,9 @@ export class Uploads implements OnModuleDestroy {
     Object.assign(upload, { progress: null, reason: null });
     const failed = new FailedRecords(this.files.failedRecordsOf(path));
     try {
+      // The right may have ended while others had their turn.
+      const [{ state, role } = {}] = await this.people.list(workspaceId, [me.personId]);
+      if (state !== 'open' || role !== 'admin') throw new InputUnreadable('Its person may not import any more.');
       upload.report = await this.imports.asPerson(me).run(workspaceId, {
         ...options,
         ...{ dryRun, files: [path], mostBytes: MOST_BYTES_UNPACKED },
