@@ -91,7 +91,10 @@ export class UploadFiles {
       throw new AnotherFile('Another file of this workspace is on its way. Wait for its end.');
     }
     const path = this.makePlace(originalname);
-    const stored = pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    const stored = pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 })).catch((error: unknown) => {
+      this.remove(path);
+      throw error;
+    });
     const free = (): boolean => this.receiving.delete(workspaceId);
     const over = stored.then(() => finished(sender)).then(free, free);
     const giveWay = async (refusal: Error): Promise<void> => {
@@ -103,12 +106,7 @@ export class UploadFiles {
       await over;
     };
     this.receiving.set(workspaceId, () => sender.admit().catch(giveWay));
-    try {
-      await stored;
-    } catch (error) {
-      this.remove(path);
-      throw error;
-    }
+    await stored;
     return path;
   }
 
