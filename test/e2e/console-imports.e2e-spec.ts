@@ -220,10 +220,13 @@ describe('An upload to the console', () => {
 
     const { path } = await tried('{}\n', {}, browser);
     const { status, text } = await browser.get(`${path}/failed-records`);
-    await other.stop();
     rmSync(directory, { recursive: true });
+    const gone = await browser.get(`${path}/failed-records`);
+    await other.stop();
 
     expect([status, text.includes('"line":1')]).toEqual([200, true]);
+    // A page to look at, no file.
+    expect([gone.status, gone.headers.get('content-disposition')]).toEqual([404, null]);
   });
 
   it('shows the name of the file and its error lines as text', async () => {

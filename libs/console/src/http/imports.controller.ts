@@ -128,10 +128,10 @@ export class ImportsController {
   failedRecords(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
     const upload = this.uploads.find(me, id);
     if (upload.failedKept === 0) throw new NotFoundException();
-    response.attachment('failed-records.ndjson').type('application/x-ndjson');
     const path = this.files.failedRecordsOf(upload.path);
     // The directory of temporary files may have a dot in its path.
-    response.sendFile(path, { cacheControl: false, lastModified: false, dotfiles: 'allow' });
+    const options = { cacheControl: false, lastModified: false, dotfiles: 'allow' } as const;
+    response.type('application/x-ndjson').download(path, 'failed-records.ndjson', options);
   }
 
   /** After the page that begins an upload, whose address it would take for an id. */
