@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BoundStatement, Database } from '#libs/platform/database';
+import { type BoundStatement, Database, RowBudget } from '#libs/platform/database';
 import type { DataSource } from 'typeorm';
 import { openDataSource } from '../support/database-connection';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -7,7 +7,12 @@ import { until } from '../support/until';
 
 const LENGTH = 3_000_000;
 const SCOPE = { outsideTenants: true } as const;
-const statement = (name: string, text: string): BoundStatement => ({ name, text, values: [] });
+const statement = (name: string, text: string, budget?: RowBudget): BoundStatement => ({
+  name,
+  text,
+  values: [],
+  budget,
+});
 const LARGE = statement('large', `SELECT repeat('x', ${LENGTH})`);
 const SMALL = statement('small', 'SELECT 1');
 const SLEEP = statement('sleep', 'SELECT pg_sleep(60)');
@@ -45,6 +50,21 @@ describe('Large results of Postgres', () => {
     await Promise.all([failing, large]);
 
     expect(ended).toEqual(['small', 'failed', 'large']);
+  });
+
+  it.each([
+    [102, 102],
+    [103, 8],
+    [1_001, 8],
+  ])('of up to %i rows arrive in a first portion of %i', async (most, first) => {
+    const text = `SELECT repeat('x', 1000000) FROM generate_series(1, ${most})`;
+    const arrived = jest.spyOn(RowBudget.prototype, 'takes');
+
+    const rowsOfMegabytes = statement(`rows ${most}`, text, new RowBudget(most, 2_000_000));
+    const [rows] = await database.read(SCOPE, [rowsOfMegabytes]);
+
+    expect([rows?.length, arrived.mock.calls.length]).toEqual([2, first]);
+    arrived.mockRestore();
   });
 
   it('come to one unit of work at a time, also after one that fails', async () => {
