@@ -256,12 +256,12 @@ describe('Uploads', () => {
   describe('while a file of the workspace is on its way', () => {
     const secondAfter = async (refusal: Error) => {
       const stream = new PassThrough();
-      const first = aFile(1, 'x', { stream, admit: () => Promise.reject(refusal) });
+      const first = Promise.allSettled([aFile(1, 'x', { stream, admit: () => Promise.reject(refusal) })]);
       await settle();
-      const second = aFile();
+      const second = Promise.allSettled([aFile()]);
       await settle();
       stream.end();
-      return Promise.allSettled([first, second]);
+      return [...(await first), ...(await second)];
     };
 
     it('ends it for the next one when its person lost the right', async () => {
