@@ -29,7 +29,7 @@ describe('An upload to the console', () => {
   let admin: ConsoleBrowser & { personId: string };
   beforeAll(async () => {
     const port = await freePort();
-    directory = join(tmpdir(), `compliance-console-${port}`);
+    directory = join(tmpdir(), `compliance-console-127.0.0.1-${port}`);
     mkdirSync(join(directory, 'left'), { recursive: true });
     writeFileSync(join(directory, 'left', 'over'), 'of an instance that was killed');
     console = await startConsole({ CONSOLE_PORT: String(port) }, await createTestDatabase());

@@ -16,7 +16,7 @@ describe('A form whose file came and whose last field does not', () => {
   let admin: ConsoleBrowser;
   beforeAll(async () => {
     const port = await freePort();
-    directory = join(tmpdir(), `compliance-console-${port}`);
+    directory = join(tmpdir(), `compliance-console-127.0.0.1-${port}`);
     console = await startConsole({ CONSOLE_PORT: String(port) });
     ({ slug } = await console.aWorkspace());
     admin = await console.signIn(slug, 'admin');

@@ -22,8 +22,10 @@ const BAD_LINE = { place: 1, line: 1, reason: 'x', text: 'x' };
 
 describe('Uploads', () => {
   const port = Math.floor(Math.random() * 1e9);
-  const directory = join(tmpdir(), `compliance-console-${port}`);
-  const files = new UploadFiles({ console: { port } } as Settings);
+  const directoryAt = (host: string) => join(tmpdir(), `compliance-console-${host}-${port}`);
+  const directory = directoryAt('127.0.0.1');
+  const filesAt = (host: string) => new UploadFiles({ console: { host, port } } as Settings);
+  const files = filesAt('127.0.0.1');
   const clock = new FakeClock();
   let imports: { options: ImportOptions; end: (result: ImportReport) => void; fail: (error: unknown) => void }[];
   let uploads: Uploads;
@@ -242,6 +244,15 @@ describe('Uploads', () => {
 
     expect(existsSync(path)).toBe(true);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
+  });
+
+  it('stays when a console begins at another address of the machine, with the same port', async () => {
+    const { path } = await aFile();
+
+    for (const host of ['127.0.0.2', '::1']) filesAt(host).empty();
+    for (const host of ['127.0.0.2', '%3A%3A1']) rmSync(directoryAt(host), { recursive: true });
+
+    expect(existsSync(path)).toBe(true);
   });
 
   it('receives one file of a workspace at a time', async () => {

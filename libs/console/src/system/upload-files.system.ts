@@ -49,8 +49,8 @@ export class UploadFiles {
   /** By workspace. Each ends its file when its person lost the right. */
   private readonly receiving = new Map<string, () => Promise<unknown>>();
 
-  constructor({ console: { port } }: Settings) {
-    this.directory = join(tmpdir(), `compliance-console-${port}`);
+  constructor({ console: { host, port } }: Settings) {
+    this.directory = join(tmpdir(), `compliance-console-${encodeURIComponent(host)}-${port}`);
   }
 
   /** Call it when the console listens. Before, the files may be those of another one, which has the port. */
