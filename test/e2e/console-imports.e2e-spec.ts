@@ -110,7 +110,7 @@ describe('An upload to the console', () => {
     const { status, text } = await send(record('crowded'));
     for (const other of others) rmSync(other, { recursive: true });
 
-    expect([status, text.includes('Too many files lie here already.')]).toEqual([503, true]);
+    expect([status, text.includes('Too many files are on their way.')]).toEqual([503, true]);
   });
 
   it('is tried first, then imported, by the person', async () => {

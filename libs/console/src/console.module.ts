@@ -56,8 +56,8 @@ import { Sessions } from './typeorm/sessions';
     {
       // The options of Nest's reader of forms with a file.
       provide: 'MULTER_MODULE_OPTIONS',
-      useFactory: (storage: UploadFiles) => ({ storage, limits: FORM_LIMITS, defParamCharset: 'utf8' }),
-      inject: [UploadFiles],
+      useFactory: (storage: Uploads) => ({ storage, limits: FORM_LIMITS, defParamCharset: 'utf8' }),
+      inject: [Uploads],
     },
     ...importsOfPeople,
     ...auditRecording,

@@ -18,14 +18,14 @@ import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
-import { AnotherFile, MOST_BYTES, type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { AnotherFile, MOST_BYTES, UploadFiles } from '../system/upload-files.system';
 import { Access, Sent, type SentTo } from './access.decorator';
 import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
 import { UploadDto } from './upload.dto';
-import { type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
+import { type StoredFile, type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
 
 /** A field of the form is a short text, whose name has no brackets. */
 export const FORM_LIMITS = {

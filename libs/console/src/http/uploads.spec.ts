@@ -11,10 +11,10 @@ import type { Settings } from '#libs/platform/config';
 import { NO_COUNTS } from '../../../inventory/src/imports/domain/recorded-run';
 import type { Person } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
-import { type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { UploadFiles } from '../system/upload-files.system';
 import type { People } from '../typeorm/people';
 import { AnotherResponse } from './page';
-import { type Upload, type UploadOptions, Uploads } from './uploads';
+import { type StoredFile, type Upload, type UploadOptions, Uploads } from './uploads';
 
 const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null };
 const REPORT = { failed: 0 } as ImportReport;
@@ -57,7 +57,7 @@ describe('Uploads', () => {
     { stream = Readable.from(['x']), admit = () => Promise.resolve() } = {},
   ) =>
     new Promise<StoredFile>((resolve, reject) =>
-      files._handleFile(
+      uploads._handleFile(
         Object.assign(stream, { signedIn: personOf(digit), admit }),
         { originalname, stream },
         (error, stored) =>
@@ -213,10 +213,69 @@ describe('Uploads', () => {
     expect(existsSync(upload.path)).toBe(false);
   });
 
-  it('refuses more files than the disk should hold', async () => {
-    for (let stored = 0; stored < 20; stored += 1) await aFile();
+  describe('while all places are taken', () => {
+    /** Places of other workspaces, whose files are on their way. */
+    const take = async (places: number) => {
+      for (let place = 0; place < places; place += 1) await aFile(9);
+    };
+    const endRuns = async (...places: number[]) => {
+      for (const place of places) {
+        clock.advance(1);
+        imports[place]?.end(REPORT);
+        await settle();
+      }
+    };
+    const left = (uploaded: Upload[]) => uploaded.map(({ path }) => existsSync(path));
 
-    await expect(aFile()).rejects.toThrow('Too many files');
+    it('refuses more files than the disk should hold', async () => {
+      await take(20);
+
+      await expect(aFile()).rejects.toThrow('Too many files');
+    });
+
+    it('ends the file that waits longest, and none that is under way', async () => {
+      const uploaded = [await begin(1), await begin(2), await begin(3), await begin(4), await begin(5)];
+      await endRuns(2, 1);
+      uploads.import(personOf(3), uploaded[2] as Upload);
+      await endRuns(0);
+      await take(15);
+
+      await aFile(6);
+
+      expect(left(uploaded)).toEqual([true, false, true, true, true]);
+      expect(() => uploads.find(personOf(2), uploaded[1]?.id ?? '')).toThrow(AnotherResponse);
+    });
+
+    it('replaces the own file of a workspace, and ends no other one', async () => {
+      const uploaded = [await begin(1), await begin(2)];
+      await endRuns(0, 1);
+      await take(18);
+
+      await begin(2);
+
+      expect(left(uploaded)).toEqual([true, false]);
+    });
+
+    it('refuses a second file of a workspace, and ends no other one, while the first one is under way', async () => {
+      const uploaded = [await begin(1), await begin(2)];
+      await endRuns(0);
+      await take(18);
+
+      await expect(aFile(2)).rejects.toThrow('An import of this workspace is under way.');
+
+      expect(left(uploaded)).toEqual([true, true]);
+    });
+
+    it('goes on to the next one where an import left no file', async () => {
+      const uploaded = [await begin(1), await begin(2)];
+      imports[0]?.fail(new Error('lost'));
+      await endRuns(1);
+      await take(19);
+
+      await aFile(3);
+
+      expect(left(uploaded)).toEqual([false, false]);
+    });
   });
 
   it('keeps places for failed records alone, when an import has ended', async () => {

@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy, ServiceUnavailableException } from '@nestjs/common';
 import {
   ImportAlreadyRunning,
   type ImportOptions,
@@ -14,7 +14,7 @@ import { basename } from 'node:path';
 import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
-import { AnotherFile, FailedRecords, type StoredFile, UploadFiles } from '../system/upload-files.system';
+import { AnotherFile, FailedRecords, type Sender, type SentFile, UploadFiles } from '../system/upload-files.system';
 import { AnotherResponse, sendPage } from './page';
 import type { Typed } from './read-fields';
 
@@ -29,6 +29,10 @@ export type UploadOptions = Pick<
   ImportOptions,
   'source' | 'map' | 'format' | 'strict' | 'missing' | 'hideAtMost' | 'rekeyBy' | 'createTagKeys'
 >;
+
+/** The place of a file that the reader of forms stored. */
+export type StoredFile = Pick<Upload, 'path'>;
+type Done = (error: Error | null, stored?: StoredFile) => void;
 
 /** A file on its way into the inventory. It waits after the dry run until somebody imports it. */
 export interface Upload {
@@ -53,7 +57,10 @@ export interface Upload {
 
 export const isUnderWay = ({ state }: Upload): boolean => state === 'trying' || state === 'importing';
 
-/** Uploads of this instance, one for each workspace: a dry run, and then the import by the person who asked for it. */
+/**
+ * Uploads of this instance, one for each workspace: a dry run, and then the import by the person who asked for it. The
+ * reader of forms calls the methods with an underscore.
+ */
 @Injectable()
 export class Uploads implements OnModuleDestroy {
   private readonly logger = new Logger('Uploads');
@@ -71,6 +78,15 @@ export class Uploads implements OnModuleDestroy {
     private readonly clock: Clock,
   ) {}
 
+  _handleFile(sender: Sender, file: SentFile, done: Done): void {
+    this.files.store(sender, file, () => this.makeRoom(sender.signedIn)).then((path) => done(null, { path }), done);
+  }
+
+  _removeFile(_: unknown, { path }: StoredFile, done: Done): void {
+    this.files.remove(path);
+    done(null);
+  }
+
   /** @throws {@link AnotherResponse} where the file is not here any more, or another instance has it */
   find({ workspaceId }: SignedIn, id: string): Upload {
     const upload = this.of(workspaceId);
@@ -85,10 +101,7 @@ export class Uploads implements OnModuleDestroy {
   /** Begins with a dry run. An upload of the workspace that waits is removed. @throws 409 while one is under way */
   begin(me: SignedIn, { path }: StoredFile, options: UploadOptions, typed: Typed): Upload {
     const { workspaceId } = me;
-    const before = this.of(workspaceId);
-    if (before && isUnderWay(before)) {
-      throw new AnotherFile('An import of this workspace is under way. Wait for its end.');
-    }
+    const before = this.replaceable(me);
     if (before) this.remove(before);
     const now = this.clock.now();
     const started: Upload = {
@@ -109,9 +122,7 @@ export class Uploads implements OnModuleDestroy {
 
   /** Removes files an hour after the end of their last run, and nothing that is under way. */
   expire(): void {
-    for (const upload of this.uploads.values()) {
-      if (!isUnderWay(upload) && this.clock.now() - upload.endedAt >= KEPT_MS) this.remove(upload);
-    }
+    for (const upload of this.idle()) if (this.clock.now() - upload.endedAt >= KEPT_MS) this.remove(upload);
   }
 
   /** Interrupts what is under way: its record says so. */
@@ -122,6 +133,23 @@ export class Uploads implements OnModuleDestroy {
     await this.done;
     for (const upload of this.uploads.values()) this.remove(upload);
   }
+
+  /** Removes the upload of the workspace, or else the one whose last run ended first. @throws 409 and 503 */
+  private makeRoom(me: SignedIn): void {
+    const [oldest] = this.idle().sort((one, other) => one.endedAt - other.endedAt);
+    const ended = this.replaceable(me) ?? oldest;
+    if (!ended) throw new ServiceUnavailableException('Too many files are on their way. Try again in a few minutes.');
+    this.remove(ended);
+  }
+
+  /** The upload whose place another one takes. @throws 409 while it is under way */
+  private replaceable({ workspaceId }: SignedIn): Upload | null {
+    const upload = this.of(workspaceId);
+    if (!upload || !isUnderWay(upload)) return upload;
+    throw new AnotherFile('An import of this workspace is under way. Wait for its end.');
+  }
+
+  private idle = (): Upload[] => [...this.uploads.values()].filter((upload) => !isUnderWay(upload));
 
   private remove(upload: Upload): void {
     this.files.remove(upload.path);

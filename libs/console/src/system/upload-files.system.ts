@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
-import { ConflictException, HttpException, Injectable, Logger, ServiceUnavailableException } from '@nestjs/common';
+import { ConflictException, HttpException, Injectable, Logger } from '@nestjs/common';
 import { jsonLine } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { SignedIn } from '../domain/signed-in';
@@ -16,32 +16,22 @@ export const MOST_FILES = 20;
 const MOST_CHARACTERS = 60;
 const FAILED = 'failed-records.ndjson';
 
-type Done = (error: Error | null, stored?: StoredFile) => void;
-
 /** Another file of the workspace comes, or is imported. */
 export class AnotherFile extends ConflictException {}
 
 /** The request that sends a file. */
-interface Sender extends Readable {
+export interface Sender extends Readable {
   readonly signedIn: SignedIn;
   /** Rejects with an {@link HttpException} once the person may not send it any more. */
   readonly admit: () => Promise<unknown>;
 }
 
-interface SentFile {
+export interface SentFile {
   readonly originalname: string;
   readonly stream: Readable;
 }
 
-/** The place of a file that the reader of forms stored. */
-export interface StoredFile {
-  readonly path: string;
-}
-
-/**
- * Uploaded files in a directory of this instance, which nobody else on the machine can read. The reader of
- * forms calls the methods with an underscore.
- */
+/** Uploaded files in a directory of this instance, which nobody else on the machine can read. */
 @Injectable()
 export class UploadFiles {
   private readonly logger = new Logger('UploadFiles');
@@ -59,15 +49,6 @@ export class UploadFiles {
     this.makeDirectory();
   }
 
-  _handleFile(sender: Sender, file: SentFile, done: Done): void {
-    this.store(sender, file).then((path) => done(null, { path }), done);
-  }
-
-  _removeFile(_: unknown, { path }: StoredFile, done: Done): void {
-    this.remove(path);
-    done(null);
-  }
-
   /** Removes the file and its failed records, at the next start where that fails. No timer or form reader catches errors. */
   remove(path: string, { keepsFailedRecords = false } = {}): void {
     const folder = dirname(path);
@@ -83,14 +64,15 @@ export class UploadFiles {
   /**
    * Refuses a second file of a workspace before a byte is stored, and until the whole request of the first one came, so
    * that no workspace takes all places. The first one ends instead when its person lost the right.
+   * @param makeRoom removes another file, or throws
    */
-  private async store(sender: Sender, { originalname, stream }: SentFile): Promise<string> {
+  async store(sender: Sender, { originalname, stream }: SentFile, makeRoom: () => void): Promise<string> {
     const { workspaceId } = sender.signedIn;
     await this.receiving.get(workspaceId)?.();
     if (this.receiving.has(workspaceId)) {
       throw new AnotherFile('Another file of this workspace is on its way. Wait for its end.');
     }
-    const path = this.makePlace(originalname);
+    const path = this.makePlace(originalname, makeRoom);
     const stored = pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 })).catch((error: unknown) => {
       this.remove(path);
       throw error;
@@ -110,12 +92,10 @@ export class UploadFiles {
     return path;
   }
 
-  private makePlace(name: string): string {
+  private makePlace(name: string, makeRoom: () => void): string {
     // A cleaner of temporary files may have removed it.
     if (!existsSync(this.directory)) this.makeDirectory();
-    if (readdirSync(this.directory).length >= MOST_FILES) {
-      throw new ServiceUnavailableException('Too many files lie here already. Try again in an hour.');
-    }
+    while (readdirSync(this.directory).length >= MOST_FILES) makeRoom();
     const folder = join(this.directory, randomUUID(), 'file');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return join(folder, nameOf(name));

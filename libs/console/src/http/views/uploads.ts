@@ -50,6 +50,6 @@ ${COUNTS}
 ${FAULTS}
 <% } %>`,
   uploadGone: `<% layout('@frame') %>
-<p class="notice">The file is not here any more: upload again. It is removed when it was imported, when another one follows, and after an hour.</p>
+<p class="notice">The file is not here any more: upload again. It is removed when it was imported, when another one follows, after an hour, and earlier when files of others need its place.</p>
 <p><a class="button" href="/imports/new">Upload a file</a></p>`,
 };
