@@ -140,6 +140,22 @@ describe('Uploads', () => {
     expect(existsSync(upload.path)).toBe(false);
   });
 
+  it('shows nothing of the last run while an import waits for its turn', async () => {
+    const upload = await begin(1);
+    imports[0]?.options.onProgress?.({ ...NO_COUNTS, bytesRead: 1, bytesTotal: 1 });
+    imports[0]?.end(REPORT);
+    await settle();
+    for (const digit of [2, 3, 4]) await begin(digit);
+
+    await importNow(upload);
+    const { state, progress } = upload;
+    imports.forEach(({ end }) => end(REPORT));
+    await settle();
+
+    expect([state, progress]).toEqual(['importing', null]);
+    expect(imports).toHaveLength(5);
+  });
+
   it("shows the file's name, and never its path", async () => {
     const upload = uploads.begin(personOf(1), await aFile(1, "a$&b$'.csv"), OPTIONS, {});
     await settle();

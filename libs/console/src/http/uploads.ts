@@ -1,4 +1,11 @@
-import { Injectable, Logger, type OnModuleDestroy, ServiceUnavailableException } from '@nestjs/common';
+import {
+  ForbiddenException,
+  HttpException,
+  Injectable,
+  Logger,
+  type OnModuleDestroy,
+  ServiceUnavailableException,
+} from '@nestjs/common';
 import {
   ImportAlreadyRunning,
   type ImportOptions,
@@ -116,7 +123,7 @@ export class Uploads implements OnModuleDestroy {
   /** Imports what the dry run read. A second call does nothing. */
   import(me: SignedIn, upload: Upload): void {
     if (upload.state !== 'tried') return;
-    upload.state = 'importing';
+    Object.assign(upload, { state: 'importing', progress: null, reason: null });
     this.start(upload, me);
   }
 
@@ -164,12 +171,11 @@ export class Uploads implements OnModuleDestroy {
   private async run(upload: Upload, me: SignedIn): Promise<void> {
     const { workspaceId, path, options } = upload;
     const dryRun = upload.state === 'trying';
-    Object.assign(upload, { progress: null, reason: null });
     const failed = new FailedRecords(this.files.failedRecordsOf(path));
     try {
       // The right may have ended while others had their turn.
       const [{ state, role } = {}] = await this.people.list(workspaceId, [me.personId]);
-      if (state !== 'open' || role !== 'admin') throw new InputUnreadable('Its person may not import any more.');
+      if (state !== 'open' || role !== 'admin') throw new ForbiddenException('Its person may not import any more.');
       upload.report = await this.imports.asPerson(me).run(workspaceId, {
         ...options,
         ...{ dryRun, files: [path], mostBytes: MOST_BYTES_UNPACKED },
@@ -190,14 +196,15 @@ export class Uploads implements OnModuleDestroy {
 
   private follow(upload: Upload, progress: ImportProgress): void {
     upload.progress = progress;
-    if (this.stopping) throw new InputUnreadable('The console stopped.');
+    if (this.stopping) throw new ServiceUnavailableException('The console stopped.');
     if (progress.read + progress.skipped > MOST_RECORDS) {
       throw new InputUnreadable(`The file has more than ${MOST_RECORDS.toLocaleString('en')} records.`);
     }
   }
 
   private told(error: unknown, { id, path, name }: Upload): string {
-    if (error instanceof InputUnreadable) return error.message.replaceAll(path, () => name);
+    if (error instanceof InputUnreadable || error instanceof HttpException)
+      return error.message.replaceAll(path, () => name);
     if (error instanceof ImportAlreadyRunning) return `${error.message} Try again when it has ended.`;
     this.logger.error({ message: 'import of an upload failed', upload: id, error });
     return OURS;
