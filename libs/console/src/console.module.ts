@@ -15,7 +15,7 @@ import { ConsoleFilter } from './http/console.filter';
 import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
 import { Downloads } from './http/downloads';
-import { FORM_LIMITS, ImportsController } from './http/imports.controller';
+import { ImportsController } from './http/imports.controller';
 import { InventoryController } from './http/inventory.controller';
 import { Names } from './http/names';
 import { OverviewController } from './http/overview.controller';
@@ -56,7 +56,7 @@ import { Sessions } from './typeorm/sessions';
     {
       // The options of Nest's reader of forms with a file.
       provide: 'MULTER_MODULE_OPTIONS',
-      useFactory: (storage: Uploads) => ({ storage, limits: FORM_LIMITS, defParamCharset: 'utf8' }),
+      useFactory: (storage: Uploads) => ({ storage, defParamCharset: 'utf8' }),
       inject: [Uploads],
     },
     ...importsOfPeople,

@@ -15,7 +15,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
-import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, MapLibrary, parseHideLimit } from '#libs/inventory/operators';
+import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import { AnotherFile, MOST_BYTES, UploadFiles } from '../system/upload-files.system';
@@ -24,18 +24,13 @@ import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
-import { UploadDto } from './upload.dto';
+import { LIBRARY, MAPS, UploadDto } from './upload.dto';
 import { type StoredFile, type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
 
 /** A field of the form is a short text, whose name has no brackets. */
-export const FORM_LIMITS = {
-  ...{ fileSize: MOST_BYTES, files: 1, fields: 20, fieldSize: 2_000, fieldNameSize: 100, parts: 21 },
-  fieldNestingDepth: 0,
-};
+const FORM_LIMITS = { fileSize: MOST_BYTES, parts: 21, fieldSize: 2_000, fieldNameSize: 100, fieldNestingDepth: 0 };
 const REFRESH_SECONDS = 2;
 const LATEST_RUNS = 100;
-const LIBRARY = new MapLibrary();
-const MAPS = LIBRARY.list();
 
 const showForm = (response: Response, content: Partial<Refused>): void =>
   sendPage(response, 'uploadForm', { title: 'Import a file', maps: MAPS, formats: FORMATS, ...content });
@@ -83,19 +78,18 @@ export class ImportsController {
 
   @Post()
   @UseFilters(FileRefused)
-  @UseInterceptors(FileInterceptor('file'))
+  @UseInterceptors(FileInterceptor('file', { limits: FORM_LIMITS }))
   async upload(
     @Sent() { me, admit, body }: SentTo,
     @UploadedFile() file: StoredFile | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    const missing: Refused['errors'] = file ? {} : { file: 'Choose a file.' };
     const begin = async (): Promise<void> => {
       try {
         // The right may have ended while the file came.
         await admit();
         const options = await this.read(body);
-        if (!file) return refuseFields(missing);
+        if (!file) return refuseFields({ file: 'Choose a file.' });
         const { id } = this.uploads.begin(me, file, options, body);
         response.redirect(303, `/imports/uploads/${id}`);
       } catch (error) {
@@ -103,8 +97,9 @@ export class ImportsController {
         throw error;
       }
     };
+    // No browser keeps which file was chosen.
     await orShowAgain(body, begin, (refused) =>
-      showForm(response, { ...refused, errors: { ...missing, ...refused.errors } }),
+      showForm(response, { ...refused, errors: { file: 'Choose the file again.', ...refused.errors } }),
     );
   }
 
@@ -149,10 +144,8 @@ export class ImportsController {
     const fields = await readFields(UploadDto, body);
     const { source, map, format, missing, hideAtMost, createTagKeys = null } = fields;
     const limit = hideAtMost === undefined ? null : parseHideLimit(hideAtMost);
-    const isListed = map === undefined || MAPS.some(({ name }) => name === map);
     refuseFields({
       source: sourceName(source) === null && SOURCE_NAME_RULE,
-      map: !isListed && 'There is no such map.',
       format: format === 'json' && map === undefined && 'A JSON document needs a map.',
       hideAtMost:
         hideAtMost !== undefined &&

@@ -1,7 +1,9 @@
-import { FORMATS, type Format } from '#libs/inventory/operators';
+import { FORMATS, type Format, MapLibrary } from '#libs/inventory/operators';
 import { Choice, Flag, Form, Text } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 
+export const LIBRARY = new MapLibrary();
+export const MAPS = LIBRARY.list().map(({ name }) => name);
 const MISSING = namedEnum('Missing', ['keep', 'hide'], 'What to do.');
 
 /** The options of `admin import` that are no path and no name. */
@@ -10,7 +12,7 @@ export class UploadDto {
   @Text({ description: 'The system that the records come from.', minLength: 1, maxLength: 100, required: true })
   source!: string;
 
-  @Text({ description: 'Name of a ready map.', maxLength: 100 })
+  @Choice({ description: 'Name of a ready map.', list: namedEnum('Map', MAPS, 'A map.') })
   map?: string;
 
   @Choice({ description: 'Format of the file.', list: namedEnum('Format', FORMATS, 'A format.') })

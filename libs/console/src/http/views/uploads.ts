@@ -20,7 +20,7 @@ export const UPLOADS = {
 <p>First a dry run shows what the file would change. Nothing is written before you import it.</p>
 <form method="post" action="/imports?<%= new URLSearchParams(it.frame.fields).toString() %>" enctype="multipart/form-data" class="fields">
 ${input('source', 'Source', 'The system that the records come from. The file is compared with its assets.', 'required maxlength="100"')}
-${select('map', 'Map', 'Reads what this tool exports. Without one, each record has at least externalId, categoryKey and name.', `[['', 'none'], ...it.maps.map(({ name }) => [name, name])]`)}
+${select('map', 'Map', 'Reads what this tool exports. Without one, each record has at least externalId, categoryKey and name.', `[['', 'none'], ...it.maps.map((one) => [one, one])]`)}
 ${select('format', 'Format', 'The name and the first bytes of the file tell it.', `[['', 'as the file tells'], ...it.formats.map((one) => [one, one])]`)}
 ${select('missing', 'Assets of the source that the file does not name', 'Hide them only if the file names every asset.', `[['keep', 'keep'], ['hide', 'hide']]`)}
 ${input('hideAtMost', 'Hide at most', 'A number as 50, or a share as 10%. Without one, 20% or 19 assets.', 'maxlength="20"')}
