@@ -258,9 +258,10 @@ describe('An upload to the console', () => {
       await send('x', { missing: 'hide', hideAtMost: '101%' }),
       await send('x', { hideAtMost: '5' }),
       await send('x', { missing: 'erase' }),
+      await send('x', { name: 'control\u0001.csv' }),
     ];
 
-    const fields = ['source', 'source', 'map', 'format', 'hideAtMost', 'hideAtMost', 'missing'];
+    const fields = ['source', 'source', 'map', 'format', 'hideAtMost', 'hideAtMost', 'missing', 'file'];
     for (const [place, { status, text }] of refused.entries()) {
       expect([status, text.includes(`id="${fields[place]}-error"`)]).toEqual([400, true]);
     }

@@ -1,5 +1,6 @@
 import {
   type ArgumentsHost,
+  BadRequestException,
   Catch,
   Controller,
   type ExceptionFilter,
@@ -35,13 +36,14 @@ const LATEST_RUNS = 100;
 const showForm = (response: Response, content: Partial<Refused>): void =>
   sendPage(response, 'uploadForm', { title: 'Import a file', maps: MAPS, formats: FORMATS, ...content });
 
-/** Shows the form again for a file that is too long or has no place now. The fields before the file were read. */
-@Catch(PayloadTooLargeException, ServiceUnavailableException, AnotherFile)
+/** Shows the form again for a file that is too long, has no place now or no name to read. Fields before it were read. */
+@Catch(BadRequestException, PayloadTooLargeException, ServiceUnavailableException, AnotherFile)
 class FileRefused implements ExceptionFilter<HttpException> {
   catch(error: HttpException, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
     const status = error.getStatus();
-    const file = status === 413 ? 'The file is longer than 100 MB.' : error.message;
+    const why = status === 413 ? 'The file is longer than 100 MB.' : error.message;
+    const file = status === 400 ? 'The form cannot be read. Give the file a name of plain letters.' : why;
     if (!response.destroyed) showForm(response, { status, errors: { file }, typed: response.req.body as Typed });
   }
 }
