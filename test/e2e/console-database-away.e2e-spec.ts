@@ -37,6 +37,33 @@ describe('While the database of the console is away', () => {
     expect((await admin.get('/people')).status).toBe(200);
   });
 
+  it('an import fails, and the console lives on: the file can be uploaded again', async () => {
+    const tried = async (whileTrying: () => Promise<void> = async () => undefined): Promise<string> => {
+      const { text } = await admin.get('/imports/new');
+      const form = new FormData();
+      for (const [field, value] of Object.entries({ source: 'hr', missing: 'keep' })) form.set(field, value);
+      form.set('file', new Blob(['{"externalId":"a","categoryKey":"CUSTOM","name":"A"}']), 'a.ndjson');
+      const address = /action="(\/imports\?[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+      const path = (await admin.upload(address, form)).headers.get('location') ?? '';
+      await whileTrying();
+      await until(async () => (await admin.get(path)).headers.get('refresh') === null);
+      return /<h1[^>]*>([^<]*)/.exec((await admin.get(path)).text)?.[1] ?? '';
+    };
+    const holder = await console.database.admin.connect();
+    await holder.query('BEGIN; LOCK TABLE asset');
+
+    const lost = await tried(async () => {
+      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'asset'::regclass`;
+      await until(async () => (await holder.query(waiting)).rowCount === 1);
+      await proxy.set('refuse');
+      await proxy.set('forward');
+      await holder.query('ROLLBACK');
+    });
+    holder.release();
+
+    expect([lost, await tried()]).toEqual(['Not imported: a.ndjson', 'Dry run of a.ndjson']);
+  });
+
   it('a download that no event can be recorded of is cut, and the log says why', async () => {
     const [errors, warnings] = [jest.spyOn(Logger.prototype, 'error'), jest.spyOn(Logger.prototype, 'warn')];
     const error = new Error('the database is away');

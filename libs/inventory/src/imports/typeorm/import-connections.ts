@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
-import { dataSourceOptions } from '#libs/platform/database';
+import { dataSourceOptions, outliveLosses, poolOf } from '#libs/platform/database';
 import { DataSource } from 'typeorm';
 
 /** Imports at one time in this process. Each uses two connections at most. */
@@ -15,6 +15,12 @@ export class ImportConnections extends DataSource implements OnApplicationShutdo
         logger.warn({ message: 'idle connection to Postgres lost', error }),
       ),
     );
+  }
+
+  override async initialize(): Promise<this> {
+    await super.initialize();
+    outliveLosses(poolOf(this));
+    return this;
   }
 
   async onApplicationShutdown(): Promise<void> {

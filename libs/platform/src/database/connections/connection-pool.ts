@@ -69,8 +69,7 @@ export class ConnectionPool {
   constructor(private readonly pool: Pool) {
     this.permits = new Permits(Math.max(1, pool.options.max - LEFT_TO_READS));
     pool.on('connect', (client) => this.openedAt.set(client, performance.now()));
-    // On every acquire, because the pool may have opened its first connection earlier.
-    pool.on('acquire', ignoreLoss);
+    outliveLosses(pool);
   }
 
   get use(): PoolUse {
@@ -171,6 +170,9 @@ export class ConnectionPool {
 const ignore = (): void => undefined;
 
 /** Ignores the error event of a lost connection, which would end the process. The next query reports the loss. */
-function ignoreLoss(client: PoolClient): void {
-  if (!client.listeners('error').includes(ignore)) client.on('error', ignore);
+export function outliveLosses(pool: Pool): void {
+  // On every acquire, because the pool may have opened its first connection earlier.
+  pool.on('acquire', (client) => {
+    if (!client.listeners('error').includes(ignore)) client.on('error', ignore);
+  });
 }
