@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { Metrics } from '#libs/platform/observability';
 import { AuditRecorder } from '#libs/audit/operators';
+import { runAdminOn } from '../support/admin-command';
 import { freePort } from '../support/free-port';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
 
@@ -192,6 +193,16 @@ describe('Sign-in by OpenID Connect', () => {
 
     expect((await signIn('sub-1')).last.status).toBe(303);
     expect((await signIn('sub-2|entra@example.com|true')).last.status).toBe(403);
+  });
+
+  it('lets a person in whose subject was added where the setting writes the issuer in another way', async () => {
+    const person = ['--workspace', ours.slug, '--email', 'respelt@example.com', '--name', 'X', '--role', 'viewer'];
+    const added = await runAdminOn(console.database, ['people', 'add', ...person, '--subject', 'respelt'], {
+      ...{ CONSOLE_OIDC_ISSUER: `${issuer.replace('http', 'HTTP')}/`, CONSOLE_OIDC_CLIENT_ID: 'console' },
+      CONSOLE_OIDC_SECRET_FILE: secretFile,
+    });
+
+    expect([added.exitCode, (await signIn('respelt')).last.status]).toEqual([0, 303]);
   });
 
   it('shows a stranger the subject of the own account, by which an administrator adds it', async () => {

@@ -20,6 +20,10 @@ const baseUrl = httpUrl.refine(
   (url) => /^[a-z]+:\/\/[^/@?#]+(\/[^?#]*)?$/i.test(url),
   'must have neither a user, a query nor a fragment: addresses are made by adding a path',
 );
+const issuer = baseUrl.refine(
+  (url) => !url.includes('/.well-known/'),
+  'must be the issuer itself, without /.well-known/: people are bound to it',
+);
 const origin = httpUrl.refine(
   (url) => !URL.canParse(url) || new URL(url).origin === url.replace(/\/$/, ''),
   'must be an origin such as https://console.example.com: scheme and host, and no path',
@@ -193,7 +197,7 @@ export const settingsSchema = z.object({
   CONSOLE_DATABASE_URL: postgresUrl.optional().register(meanings, {
     meaning: 'the same database with a role of the console’s own; `admin migrate` grants it what the pages need',
   }),
-  CONSOLE_OIDC_ISSUER: baseUrl.optional().register(meanings, {
+  CONSOLE_OIDC_ISSUER: issuer.optional().register(meanings, {
     meaning: 'issuer of OpenID Connect for sign-in; the console requires it when `NODE_ENV=production`',
   }),
   CONSOLE_OIDC_CLIENT_ID: text.optional().register(meanings, {

@@ -53,6 +53,25 @@ describe('Settings', () => {
     expect(loadSettings({ DATABASE_URL, TOKEN_AUDIENCE: 'urn:api' }).tokenAudience).toBe('urn:api');
   });
 
+  it.each([
+    ['https://ID.example.com:443/', 'https://id.example.com'],
+    ['HTTPS://id.example.com', 'https://id.example.com'],
+    ['https://id.example.com/Realm/', 'https://id.example.com/Realm/'],
+  ])('name the issuer to which people are bound in one way: %s', (CONSOLE_OIDC_ISSUER, issuer) => {
+    const others = { CONSOLE_OIDC_CLIENT_ID: 'console', CONSOLE_OIDC_SECRET_FILE: '/run/secret' };
+
+    expect(loadSettings({ DATABASE_URL, CONSOLE_OIDC_ISSUER, ...others }).console.oidc?.issuer).toBe(issuer);
+  });
+
+  it('refuse the discovery document of an issuer in place of the issuer', () => {
+    const CONSOLE_OIDC_ISSUER = 'https://id.example.com/.well-known/openid-configuration';
+    const others = { CONSOLE_OIDC_CLIENT_ID: 'console', CONSOLE_OIDC_SECRET_FILE: '/run/secret' };
+
+    expect(faultsOf({ DATABASE_URL, CONSOLE_OIDC_ISSUER, ...others })).toEqual([
+      'CONSOLE_OIDC_ISSUER must be the issuer itself, without /.well-known/: people are bound to it',
+    ]);
+  });
+
   it("accept standbys that connect as the primary's role, and no other role", () => {
     const replicas = 'postgres://api:secret@one/compliance, postgres://api:secret@two:5433/compliance';
     expect(loadSettings({ DATABASE_URL, DATABASE_REPLICA_URLS: replicas }).databaseStandbyUrls).toEqual(

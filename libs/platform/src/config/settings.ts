@@ -121,11 +121,17 @@ function consoleValuesOf(given: Given) {
     url: (given.CONSOLE_URL ?? `http://127.0.0.1:${given.CONSOLE_PORT}`).replace(/\/$/, ''),
     databaseUrl: given.CONSOLE_DATABASE_URL ?? null,
     /** Null where people sign in by a link. */
-    oidc: issuer && clientId && secretFile ? { issuer, clientId, secretFile } : null,
+    oidc: issuer && clientId && secretFile ? { issuer: plainAddress(issuer), clientId, secretFile } : null,
     /** Null when the management server is switched off. */
     managementPort: given.CONSOLE_MANAGEMENT_PORT === 0 ? null : given.CONSOLE_MANAGEMENT_PORT,
     managementHost: given.CONSOLE_MANAGEMENT_HOST,
   };
+}
+
+/** The same text, however the setting writes the address: people are bound to it. */
+function plainAddress(text: string): string {
+  const { href, origin } = new URL(text);
+  return href === `${origin}/` ? origin : href;
 }
 
 function readSecretFiles(given: Record<string, string>): string[] {
