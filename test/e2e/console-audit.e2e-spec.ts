@@ -57,6 +57,19 @@ describe('The audit in the console', () => {
     expect(seen.size).toBeGreaterThan(2);
   });
 
+  it('says that older events are not the latest, and that a file without a first day begins with them', async () => {
+    const [all, part, chosen] = [
+      await viewer.get('/audit'),
+      await viewer.get('/audit?pageSize=1'),
+      await viewer.get(`/audit?since=${dayBefore(1)}`),
+    ];
+
+    expect(part.text).toMatch(/These are not the latest\. <a href="[^"]*pageCursor/);
+    expect(all.text).not.toContain('not the latest');
+    expect(all.text).toContain('The file begins with the oldest event');
+    expect(chosen.text).not.toContain('The file begins');
+  });
+
   it.each([
     ['first', '0001-01-01', 0],
     ['last', '9999-12-31', 4],

@@ -71,11 +71,11 @@ export class ImportsController {
     sendPage(response, 'imports', { title: 'Imports', runs, hasMore, upload: this.uploads.of(workspaceId) });
   }
 
-  /** What was typed stays after a file was refused. */
+  /** What was typed stays until it was imported. */
   @Get('new')
   open(@Sent() { me }: SentTo, @Res() response: Response): void {
     const last = this.uploads.of(me.workspaceId);
-    showForm(response, { typed: last?.state === 'refused' ? last.typed : {} });
+    showForm(response, { typed: last && last.state !== 'imported' ? last.typed : {} });
   }
 
   @Post()

@@ -206,8 +206,9 @@ ${input('assetId', 'Asset id', '')}
 <datalist id="actions"><% for (const action of it.actions) { %><option><%= action %></option><% } %></datalist>`,
 )}
 <% if (it.events) { %>
-<% if (it.since) { %><p class="soft"><%= it.next ? 'The first ' + it.events.length + ' events' : 'Events' %> since <%= it.time(it.since) %>, the newest first.<% if (it.next) { %> <a href="<%= it.next %>">Later events</a><% } %></p><% } %>
-<p><a href="<%= it.download %>">Download as NDJSON</a></p>
+<% if (it.since) { %><p class="soft"><%= it.next ? 'The oldest events' : 'Events' %> since <%= it.time(it.since) %>, the newest of them first.</p><% } %>
+<% if (it.next) { %><p class="notice">These are not the latest. <a href="<%= it.next %>">Later events</a></p><% } %>
+<p><a href="<%= it.download %>">Download as NDJSON</a><% if (!it.typed.since) { %> <span class="soft">The file begins with the oldest event. Filter by a first day for less.</span><% } %></p>
 ${table('it.events', 'No event matches.', {
   When: `<%= it.time(one.occurredAt) %><br><span class="soft">No. <%= one.sequence %></span>`,
   Who: `<%= one.who %>`,

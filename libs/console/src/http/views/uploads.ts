@@ -46,6 +46,7 @@ ${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip 
 ${COUNTS}
 <% if (isTried) { %>
 <form method="post" action="/imports/uploads/<%= it.upload.id %>/import"><%~ include('@fields', it) %><button>Import now</button></form>
+<p><a href="/imports/new">Upload again with other options</a></p>
 <% } %>
 ${FAULTS}
 <% } %>`,

@@ -29,18 +29,16 @@ interface Removal {
 /** Returns why a removal is not plausible, as a sentence for people, or null when it is. */
 export function whyImplausible({ visible, missing, named }: Removal, limit: HideLimit | null): string | null {
   if (missing === 0) return null;
-  const would = `${missing} of the ${visible} visible assets of the source`;
+  const would = `${missing} of the ${visible} visible assets of the source would be hidden`;
   if (!named)
     return `The input named no asset, so all ${visible} visible assets of the source would be hidden. Check the export.`;
   if (limit !== null && 'assets' in limit) {
-    return missing <= limit.assets
-      ? null
-      : `${would} would be hidden, more than --hide-at-most ${limit.assets} allows.`;
+    return missing <= limit.assets ? null : `${would}, but "hide at most" allows only ${limit.assets}.`;
   }
   const percent = limit?.percent ?? USUAL_PERCENT;
   // Both sides in whole numbers of assets times percent: no share is rounded.
   if (missing * 100 <= percent * visible) return null;
-  if (limit !== null) return `${would} would be hidden, more than --hide-at-most ${percent}% allows.`;
+  if (limit !== null) return `${would}, but "hide at most" allows only ${percent}%.`;
   if (missing < USUAL_ASSETS) return null;
-  return `${would} would be hidden, more than ${USUAL_PERCENT} %. If that is right, give --hide-at-most ${missing}.`;
+  return `${would}, more than ${USUAL_PERCENT} %. If that is right, set "hide at most" to ${missing}.`;
 }
