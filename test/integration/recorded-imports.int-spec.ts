@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { basename } from 'node:path';
 import { ImportsService } from '#libs/inventory/operators';
 import { Database, poolOf } from '#libs/platform/database';
 import { ImportRunsTypeorm } from '../../libs/inventory/src/imports/typeorm/import-runs.typeorm';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
-import { openDataSource } from '../support/database-connection';
+import { openDataSource, operatorDataSource } from '../support/database-connection';
 import { anAuditRecorder } from '../support/audit-recorder';
 import { EMPLOYEE, ImportSetting, RECORDS } from '../support/import-setting';
 import { rowsReadBy } from '../support/rows-read';
@@ -86,6 +87,15 @@ describe('A recorded import', () => {
     const { rows } = await admin.query('SELECT seconds FROM told');
     await admin.query('DROP FUNCTION tell CASCADE; DROP TABLE told');
     expect(rows).toEqual([{ seconds: 120 }]);
+  });
+
+  it('asks every minute whether the machine of Postgres is still there', async () => {
+    const asked = jest.spyOn(Socket.prototype, 'setKeepAlive');
+    const dataSource = await operatorDataSource(setting.database);
+    await dataSource.destroy();
+
+    expect(asked.mock.calls).toEqual([[true, 60_000]]);
+    asked.mockRestore();
   });
 
   it('says that one failed whose file is not there', async () => {

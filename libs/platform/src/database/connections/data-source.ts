@@ -63,6 +63,9 @@ export const OPERATOR_OPTIONS = optionsOf({
   tcp_keepalives_count: '6',
 });
 
+/** Notices a machine of Postgres that is gone as early. The system would ask it after two hours. */
+const OPERATOR_SESSION = { options: OPERATOR_OPTIONS, keepAliveInitialDelayMillis: 60_000 };
+
 export function dataSourceOptions(
   connection: DatabaseConnection,
   onIdleError: (error: Error) => void,
@@ -80,7 +83,7 @@ export function dataSourceOptions(
     poolErrorHandler: onIdleError,
     extra: {
       keepAlive: true,
-      ...(connection.patience === 'request' ? REQUEST_SESSION : { options: OPERATOR_OPTIONS }),
+      ...(connection.patience === 'request' ? REQUEST_SESSION : OPERATOR_SESSION),
     },
   };
 }
