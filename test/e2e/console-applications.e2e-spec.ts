@@ -272,6 +272,9 @@ describe('The applications of the console', () => {
       const refused = await act(clientId, 'trust', { ...trust, subject: 'repo:acme/other:*', [field]: value });
       expect([field, refused.status, refused.text.includes(`id="${field}-error"`)]).toEqual([field, 400, true]);
     }
+    const { text } = await admin.get(`/applications/${clientId}`);
+    expect(text).toContain('<td data-label="Audience"><code>http');
+    expect(text).toContain('<td>Trust repo:acme/deploy:*</td>');
     expect((await act(clientId, 'trust/remove', { trust: 'x' })).status).toBe(404);
     // Another one in the same issuer, and for the same subject.
     const others = [{ subject: 'repo:acme/other:*' }, { issuer: 'https://other.example.com' }];

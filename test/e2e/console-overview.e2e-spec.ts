@@ -61,7 +61,9 @@ describe('The overview of the console', () => {
       ]);
     const { slug, id } = await console.aWorkspace();
     const browser = await console.signIn(slug, 'viewer');
-    expect((await browser.get('/')).text).toContain('come with the first day that is over');
+    const empty = (await browser.get('/')).text;
+    expect(empty).toContain('come with the first day that is over');
+    expect([empty.includes('<svg class="bar"'), empty.split('>–<').length - 1]).toEqual([false, 8]);
     const [none, all] = [POSTURES.findIndex(isAll('FAILING')), POSTURES.findIndex(isAll('PASSING'))];
     const withOwner = FACETS.findIndex(({ hasOwner }) => hasOwner);
     const without = FACETS.findIndex(({ hasOwner }) => !hasOwner);

@@ -74,7 +74,7 @@ ${SCOPE_BOXES}
 </div>
 <h2>Secrets and keys</h2>
 ${table('it.application.credentials', 'There is none yet.', {
-  Credential: `<%= one.type === 'SECRET' ? (one.id === 'previous' ? 'Old secret' : 'Secret') : one.type === 'KEY' ? 'Key ' + one.id : 'Trust ' + one.id %>`,
+  Credential: `<%= one.type === 'SECRET' ? (one.id === 'previous' ? 'Old secret' : 'Secret') : one.type === 'KEY' ? 'Key ' + one.id : 'Trust ' + (it.trusts.find(({ id }) => id === one.id)?.subject ?? one.id) %>`,
   Made: `<%= one.createdAt ? it.time(one.createdAt) : 'unknown' %>`,
   'Last use': `<%= it.time(one.lastUsedAt) %>`,
   Ends: `<%= one.expiresAt ? it.time(one.expiresAt) : '' %>`,
@@ -87,10 +87,11 @@ ${table('it.application.credentials', 'There is none yet.', {
 ${form('rotate-secret', ROTATION, 'Rotate secret')}
 ${form('keys', KEYS, 'Add key')}
 <h2>Trusted issuers</h2>
-<p>A token of a CI system or cluster proves the program, without any secret.</p>
+<p>A token of a CI system or cluster proves the program, without any secret. Its audience must be the one of the trust.</p>
 ${table('it.trusts', '', {
   Issuer: `<%= one.issuer %>`,
   Subject: `<%= one.subject %>`,
+  Audience: `<code><%= one.audience %></code>`,
   State: `<%= one.state %> <%= one.failure %>`,
   Change: buttons(
     `<form method="post" action="/applications/<%= it.application.clientId %>/trust/remove"><%~ include('@fields', it) %><input type="hidden" name="trust" value="<%= one.id %>"><button class="bad">Remove trust<span class="hidden"> in <%= one.subject %></span></button></form>`,

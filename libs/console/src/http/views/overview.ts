@@ -1,8 +1,8 @@
 import { number, table } from './field';
 import { RUNS } from './lists';
 
-const bar = (label: string): string =>
-  `<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="all" width="100" height="8"/><rect class="part" width="<%= one.percent ?? 0 %>" height="8"/></svg>`;
+const share = (what: string): string =>
+  `<% if (one.percent === null) { %>–<% } else { %><svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="<%= one.percent %> % ${what}"><rect class="all" width="100" height="8"/><rect class="part" width="<%= one.percent %>" height="8"/></svg> <%= one.percent %> %<% } %>`;
 
 /** Employees have no owner. */
 const owned = (cell: string): string => `<% if (one.key !== 'EMPLOYEE') { %>${cell}<% } %>`;
@@ -30,7 +30,7 @@ ${table('it.categories', '', {
       `<a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a>`,
     ),
   ),
-  Coverage: owned(`${bar('<%= one.percent ?? 0 %> % have an owner')} <%= one.percent ?? 0 %> %`),
+  Coverage: owned(share('have an owner')),
 })}
 ${trend('it.owners', 'Assets with an owner')}
 <h2>Computers by check</h2>
@@ -39,7 +39,7 @@ ${table('it.checks', '', {
   Passing: number(`<%= one.passing.toLocaleString('en') %>`),
   Failing: number(`<a href="/computers?failingAnyOf=<%= one.key %>"><%= one.failing.toLocaleString('en') %></a>`),
   Unknown: number(`<a href="/computers?unknownAnyOf=<%= one.key %>"><%= one.unknown.toLocaleString('en') %></a>`),
-  Share: `${bar('<%= one.percent ?? 0 %> % pass')} <%= one.percent ?? 0 %> %`,
+  Share: share('pass'),
 })}
 ${trend('it.passes', 'Computers that pass')}
 <h2>Sources</h2>

@@ -9,8 +9,7 @@ import { mappedLines } from './maps/mapped-lines';
 import { ndjsonLines } from './ndjson-lines';
 import { plainBytes } from './plain-bytes';
 
-const NEEDS_A_MAP =
-  'The file is one JSON document, which only a map reads: give --map. "admin maps list" shows the ready ones.';
+const NEEDS_A_MAP = 'The file is one JSON document, which only a map reads: choose a map.';
 
 /**
  * Reads NDJSON and CSV, in UTF-8 or UTF-16 and optionally gzipped, and with a map also JSON documents. Name and first
