@@ -24,6 +24,7 @@ export { escapeHtml } from './html-text';
 export { jsonLine } from './json-line';
 export { InputFaults, type Place, ValidationFailed, stepsInto } from './input-faults';
 export { type Page, type PageRequest, toPage } from './page';
+export { isEmail, isSubject } from './person-account';
 export { personIdIn, personName } from './person-name';
 export {
   type Charge,

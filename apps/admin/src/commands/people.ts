@@ -1,6 +1,6 @@
 import { type Command as CommanderCommand, Command, InvalidArgumentError, Option } from 'commander';
 import type { People, Person, Role } from '#libs/console/operators';
-import type { WorkspaceId } from '#libs/kernel';
+import { type WorkspaceId, isEmail, isSubject } from '#libs/kernel';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
@@ -127,14 +127,12 @@ async function withPeople<Result>(
   }
 }
 
-/** The rule of `isEmail` in libs/console, whose library a help text does not load. */
 export function parseEmail(value: string): string {
-  if (value.length <= 254 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) return value;
+  if (isEmail(value)) return value;
   throw new InvalidArgumentError('An e-mail address has one @, no spaces and at most 254 characters.');
 }
 
-/** The rule of `isSubject` in libs/console. */
 function parseSubject(value: string): string {
-  if (/^[\x21-\x7e]{1,255}$/.test(value)) return value;
+  if (isSubject(value)) return value;
   throw new InvalidArgumentError('A subject has 1 to 255 printable characters and no blanks.');
 }

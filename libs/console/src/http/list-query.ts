@@ -1,13 +1,11 @@
 import { DAY_MS, LAST_MILLISECOND, parseTimestamp } from '#libs/kernel';
-import { InputPipe } from '#libs/platform/input';
 import { refuseInstantOfPage } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
 import { AnotherResponse, type PageContent, sendPage } from './page';
-import { orShowAgain } from './read-fields';
+import { orShowAgain, pipe } from './read-fields';
 
 /** Fields of a day, and how many days later its moment is: the last day counts too. */
 const DAYS: Readonly<Record<string, number>> = { since: 0, until: 1, lastCheckedBefore: 0 };
-const pipe = new InputPipe();
 
 /**
  * Reads the query of a list under the API's names. A form also sends empty fields, and one for each ticked box: that leads

@@ -1,7 +1,8 @@
 import { Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
+import { isEmail, isSubject } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
-import { LastAdministrator, NoSuchPerson, isEmail, isSubject } from '../domain/person';
+import { LastAdministrator, NoSuchPerson } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
 import { Access, Sent, type SentTo } from './access.decorator';

@@ -12,7 +12,7 @@ export interface Refused {
   readonly typed: Typed;
 }
 
-const pipe = new InputPipe();
+export const pipe = new InputPipe();
 
 /** Reads a form. @throws `validation_failed` */
 export async function readFields<Fields extends object>(dto: new () => Fields, body: Typed): Promise<Fields> {
