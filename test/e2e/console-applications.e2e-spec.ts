@@ -274,6 +274,7 @@ describe('The applications of the console', () => {
     }
     const { text } = await admin.get(`/applications/${clientId}`);
     expect(text).toContain('<td data-label="Audience"><code>http');
+    expect(text).toContain(`<a href="/audit?clientId=${clientId}">`);
     expect(text).toContain('<td>Trust repo:acme/deploy:*</td>');
     expect((await act(clientId, 'trust/remove', { trust: 'x' })).status).toBe(404);
     // Another one in the same issuer, and for the same subject.

@@ -29,6 +29,7 @@ describe('The people of the console', () => {
       'This is no e-mail address.',
     ]);
     const page = await admin.get('/people');
+    expect(page.text).toContain('No mail is sent.');
     expect([page.text.includes('<img'), page.text.includes(ESCAPED)]).toEqual([false, true]);
     const { items } = (await console.admin('people', 'list', '--workspace', ours.slug)) as {
       items: { id: string; email: string; role: string; state: string }[];

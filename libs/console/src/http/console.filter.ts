@@ -25,7 +25,7 @@ export class ConsoleFilter implements ExceptionFilter {
 /** Replaces messages of libraries, and says the same of everything that is not there. */
 const TOLD: Readonly<Record<number, string>> = {
   404: 'There is nothing at this address.',
-  413: 'The file is longer than 100 MB, or the form is too long.',
+  413: 'The form is too long.',
 };
 const DATABASE_AWAY = 'The database does not respond. Try again in a minute.';
 const OURS = 'Something went wrong on our side. Try again.';

@@ -43,7 +43,7 @@ class FileRefused implements ExceptionFilter<HttpException> {
     const response = host.switchToHttp().getResponse<Response>();
     const status = error.getStatus();
     const why = status === 413 ? 'The file is longer than 100 MB.' : error.message;
-    const file = status === 400 ? 'The form cannot be read. Give the file a name of plain letters.' : why;
+    const file = status === 400 ? 'The form cannot be read. Rename the file if its name has unusual signs.' : why;
     if (!response.destroyed) showForm(response, { status, errors: { file }, typed: response.req.body as Typed });
   }
 }

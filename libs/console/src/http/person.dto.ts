@@ -10,7 +10,7 @@ export class RoleDto {
 
 @Form()
 export class NewPersonDto extends RoleDto {
-  @Text({ description: 'Address that the issuer verifies.', minLength: 1, maxLength: 256, required: true })
+  @Text({ description: 'Address that the issuer verifies.', minLength: 1, maxLength: 254, required: true })
   email!: string;
 
   @Text({ description: 'Name for people.', minLength: 1, maxLength: 200, required: true })

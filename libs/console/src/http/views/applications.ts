@@ -69,6 +69,7 @@ ${SCOPE_BOXES}
 <dt>Created</dt><dd><%= it.time(it.application.createdAt) %></dd>
 <dt>Last token</dt><dd><%= it.time(it.application.issuedAt) %></dd>
 </dl>
+<p><a href="/audit?clientId=<%= it.application.clientId %>">What it changed in the last seven days</a></p>
 <div class="actions">
 <% if (it.application.disabled) { %>${button('enable', 'Enable application')}<% } else { %>${button('disable', 'Disable application', 'bad')}<% } %>
 </div>

@@ -56,7 +56,7 @@ ${filters(
   '/inventory',
   `${select('categoryKey', 'Category', '', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
 ${select('subKey', 'Type', '', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
-${select('hasOwner', 'Owner', '', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
+${select('hasOwner', 'Owner', 'Employees never have one. Choose a category to leave them out.', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
 ${select('ownerVisible', 'Owner is an employee', '', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
 ${select('classification', 'Classification', '', `[['', 'any'], ...${CLASSIFICATIONS}]`)}
 ${input('name', 'Name, exactly', '')}

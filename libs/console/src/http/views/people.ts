@@ -15,6 +15,7 @@ ${table('it.people', '', {
 </div>`),
 })}
 <h2>Add a person</h2>
+<p>No mail is sent. Give the person the address of this console. The first sign-in must come within 14 days.</p>
 <form method="post" action="/people" class="fields"><%~ include('@fields', it) %>
 ${input('name', 'Name', 'As the audit shows it.', 'required maxlength="200"')}
 ${input('email', 'E-mail', 'The address of the account that the person signs in with.', 'type="email" required maxlength="254"')}
