@@ -274,7 +274,7 @@ describe('The console in a browser', () => {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, javaScriptEnabled });
       const page = await signIn(context);
       await page.getByRole('link', { name: 'Inventory' }).click();
-      await page.locator('#hasOwner').selectOption('missing');
+      await page.getByLabel('Owner', { exact: true }).selectOption('missing');
       await page.getByRole('button', { name: 'Filter' }).click();
       for (const box of await page.getByRole('checkbox').all()) await box.check();
 

@@ -92,6 +92,9 @@ describe('The pages of the console', () => {
       '2 assets.',
     ]);
     expect(owned.text).toContain('Ada Okafor');
+    const withEmployees = await viewer.get('/inventory?hasOwner=false');
+    const isSaid = ({ text }: { text: string }) => text.includes('Employees are among them, who never have an owner.');
+    expect([all, owned, missing, withEmployees].map(isSaid)).toEqual([false, false, false, true]);
     expect([wrong.status, wrong.text.includes('This field must be true or false')]).toEqual([400, true]);
     const ofType = await viewer.get('/inventory?categoryKey=EMPLOYEE&subKey=COMPUTER');
     expect([ofType.status, ofType.text.includes('<option value="COMPUTER" selected>')]).toEqual([200, true]);

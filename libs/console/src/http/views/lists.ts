@@ -56,7 +56,7 @@ ${filters(
   '/inventory',
   `${select('categoryKey', 'Category', '', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
 ${select('subKey', 'Type', '', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
-${select('hasOwner', 'Owner', 'Employees never have one. Choose a category to leave them out.', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
+${select('hasOwner', 'Owner', '', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
 ${select('ownerVisible', 'Owner is an employee', '', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
 ${select('classification', 'Classification', '', `[['', 'any'], ...${CLASSIFICATIONS}]`)}
 ${input('name', 'Name, exactly', '')}
@@ -65,6 +65,7 @@ ${input('source', 'Source', '')}`,
 )}
 <% if (it.assets) { %>
 <p>${count('asset')} <a href="<%= it.download %>">Download as CSV</a></p>
+<% if (it.typed.hasOwner === 'false' && !it.typed.categoryKey && !it.typed.subKey) { %><p class="hint">Employees are among them, who never have an owner. Choose a category to leave them out.</p><% } %>
 <% const canWrite = it.frame.me.role === 'admin'; %>
 <% for (const [name, reason] of Object.entries(it.ticked.errors)) { if (name !== 'owner' || it.assets.length === 0) { %><p class="notice bad"><%= reason %></p><% } } %>
 <% if (canWrite && it.assets.length > 0) { %><form method="post" action="/inventory/ticked/owner<%= it.query %>" id="ticked"><%~ include('@fields', it) %></form><% } %>
