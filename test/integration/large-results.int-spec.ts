@@ -92,7 +92,7 @@ describe('Large results of Postgres', () => {
     const large = () => database.run(SCOPE, [LARGE], { isLarge: true });
     const first = database.unitOfWork(SCOPE, () => large().then(() => over));
     const deadline = performance.now() + 300;
-    await expect(database.unitOfWork(SCOPE, large, { deadline })).rejects.toThrow('timeout exceeded');
+    await expect(database.unitOfWork(SCOPE, large, { deadline })).rejects.toThrow('Other large updates');
     end();
     await first;
     await database.unitOfWork(SCOPE, large);

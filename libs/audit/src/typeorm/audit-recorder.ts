@@ -127,7 +127,7 @@ const columnsOf = (kind: EventKind | null) =>
     target_id: kind.targetId,
   };
 
-/** The changes as they will be read again. The MAC covers the values after JSON conversion. */
+/** The changes as they will be read again, which the MAC covers: JSON keeps no value that is undefined. */
 function asStored(fields: AssetChange['fields']): Record<string, FieldChange> {
   const complete = Object.entries(fields).map(([field, change]): [string, FieldChange] => [
     field,

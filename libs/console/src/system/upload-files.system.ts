@@ -62,8 +62,8 @@ export class UploadFiles {
   failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
 
   /**
-   * Refuses a second file of a workspace before a byte is stored, and until the whole request of the first one came, so
-   * that no workspace takes all places. The first one ends instead when its person lost the right.
+   * Refuses a second file of a workspace until the whole request of the first one came, so that no workspace takes all
+   * places. No byte of the second one is stored. The first one ends instead when its person lost the right.
    * @param makeRoom removes another file, or throws
    */
   async store(sender: Sender, { originalname, stream }: SentFile, makeRoom: () => void): Promise<string> {

@@ -42,4 +42,15 @@ describe('A unit of work', () => {
     expect(lockTimeout(await firstBatch(2_200))).toBeLessThanOrEqual(1_700);
     for (const left of [100, 0, -1_000]) expect(lockTimeout(await firstBatch(left))).toBe(50);
   });
+
+  it('says that its turn did not come, and not that the pool has no connection', async () => {
+    const largeUnits = { acquire: () => Promise.reject(new Error('timeout exceeded when trying to connect')) };
+    const pool = { largeUnits, connectUnit: async () => ({}) } as unknown as ConnectionPool;
+    const unit = new UnitOfWork(pool, statement('scope'), Infinity);
+
+    await expect(unit.run([statement('work')], true)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      detail: 'Other large updates come first. Try again.',
+    });
+  });
 });

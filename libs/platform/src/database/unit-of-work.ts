@@ -1,3 +1,4 @@
+import { DomainError } from '#libs/kernel';
 import type { PoolClient } from 'pg';
 import type { ConnectionPool } from './connections/connection-pool';
 import { connectionWasLost } from './connections/database-fault';
@@ -73,6 +74,7 @@ export class UnitOfWork {
    * Runs the statements after all earlier writes. Returns the rows of each, in order.
    * `isLarge` announces rows of megabytes, of which the unit writes several times as much. No other large unit runs from then
    * until this one ends. The unit must hold its row locks already, because large units that wait hold theirs.
+   * @throws `service_unavailable` when its turn does not come in time
    */
   async run(statements: readonly BoundStatement[], isLarge = false): Promise<TextRow[][]> {
     this.assertOpen();
@@ -150,7 +152,10 @@ export class UnitOfWork {
       if (left < PATIENCE_MS) opening.push(bind(SET_LOCK_TIMEOUT, [`${left}ms`]));
     }
     if (isLarge && !this.isLarge) {
-      await this.pool.largeUnits.acquire(Math.min(PATIENCE_MS, this.deadline - performance.now()));
+      const patienceMs = Math.min(PATIENCE_MS, this.deadline - performance.now());
+      await this.pool.largeUnits.acquire(patienceMs).catch(() => {
+        throw new DomainError('service_unavailable', 'Other large updates come first. Try again.');
+      });
       this.isLarge = true;
     }
     const asked = gate?.statements ?? [];

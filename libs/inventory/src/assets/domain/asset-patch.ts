@@ -111,6 +111,6 @@ function changedFields(before: Asset, after: Asset): Record<string, FieldChange>
   return fields;
 }
 
-/** A patch leaves the others as they are, and they may have megabytes. */
+/** Without the platform's tags: no patch changes them, and they may have megabytes. */
 const customerTags = ({ tags }: Asset): string =>
   JSON.stringify(tags.flatMap(({ key, value, readOnly }) => (readOnly ? [] : [[key, value]])));

@@ -27,7 +27,7 @@ const READ_TAGS = prepared(
 );
 /** Of all locked assets together. An update holds them several times: as text, as objects and in the audit. */
 const MOST_LOCKED_BYTES = 10_000_000;
-/** They may have a megabyte each. */
+/** Tags of an asset may have megabytes. */
 const FIRST_PORTION = 4;
 
 /**

@@ -10,7 +10,7 @@ const line = new Set<Socket>();
 /**
  * Lets large results arrive one after the other: meanwhile each takes several times its size. A connection that waits is not
  * read, so TCP holds back the rest of its result. Returns the function that ends the batch, which must be called however the
- * batch ends. Units of work do not wait: they would hold their locks meanwhile.
+ * batch ends. Units of work have turns of their own, for which they wait before they read (`UnitOfWork.run`).
  */
 export function receiveInTurn(client: PoolClient): () => void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
