@@ -6,7 +6,7 @@ import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE, WRITTEN_COLUMNS, emailIs } from './asset.row';
 
 /** Of all assets of $3 together. An asset with more than its share comes with null, and {@link longTags} reads its tags. */
-const LONG_TAGS = 250_000;
+const LONG_TAGS = 500_000;
 const TAGS_OF_RETAGGED = `
   CASE WHEN public_id <> ALL ($3::uuid[]) THEN '[]'
        WHEN octet_length(tags::text) <= ${LONG_TAGS} / greatest(cardinality($3::uuid[]), 1) THEN tags END`;
