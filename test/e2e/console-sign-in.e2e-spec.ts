@@ -116,6 +116,20 @@ describe('The console', () => {
       expect((await console.browser().post(path, fields)).status).toBe(303);
     });
 
+    it('stays unused where no session can begin, and leaves no event', async () => {
+      const { id } = await add('no-session@example.com');
+      const path = await linkOf(ours.slug, 'no-session@example.com');
+      const fields = (await console.browser().get(path)).fields();
+
+      await console.database.admin.query('ALTER TABLE console_session ADD CONSTRAINT no_more CHECK (false) NOT VALID');
+      const failed = await console.browser().post(path, fields);
+      await console.database.admin.query('ALTER TABLE console_session DROP CONSTRAINT no_more');
+
+      const left = (await events(id as string)).map(({ action }) => action);
+      expect([failed.status, left]).toEqual([500, ['person.added']]);
+      expect((await console.browser().post(path, fields)).status).toBe(303);
+    });
+
     it('ends after five minutes', async () => {
       await add('late@example.com');
       const path = await linkOf(ours.slug, 'late@example.com');

@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { Settings } from '#libs/platform/config';
 import { formReader } from '#libs/platform/http/server';
 import type { Response } from 'express';
-import type { Account, Membership } from '../domain/person';
+import type { Account } from '../domain/person';
 import { Issuer } from '../system/issuer.system';
 import { People } from '../typeorm/people';
 import { Sessions } from '../typeorm/sessions';
+import { type WorkspaceSecret, digestOf, newSecret, textOf } from '../typeorm/workspace-secret';
 import { Access, Sent, type SentTo } from './access.decorator';
 import { Cookies } from './cookies';
 import { isSame } from './form-token';
@@ -60,7 +61,8 @@ export class SignInController {
       this.limit.tell(response, 'no sign-in was begun');
       throw new ForbiddenException(REFUSED);
     }
-    this.cookies.clear(response, 'sign_in');
+    // A callback with another state belongs to an earlier sign-in of the browser. The later one goes on.
+    if (request.query['state'] === kept.split('.')[0]) this.cookies.clear(response, 'sign_in');
     let hint = '';
     const people = await this.limit.check(response, async () => {
       const account = await this.issuer.finish(request.originalUrl, kept);
@@ -72,7 +74,7 @@ export class SignInController {
     const [person, other] = people ?? [];
     if (!person) throw new ForbiddenException(REFUSED + hint);
     // Any workspace may have added the account, so the person chooses among several.
-    await this.begin(response, person, other ? '/workspaces' : '/');
+    this.begin(response, person, other ? '/workspaces' : '/');
   }
 
   @Get('sign-in/link/:token')
@@ -91,9 +93,9 @@ export class SignInController {
     if (typeof csrf !== 'string' || !isSame(csrf, linkTokenOf(token))) throw new ForbiddenException(REFUSED);
     const { requestId } = response.req.context;
     const use = async () => (await this.people.useLink(token, requestId)) ?? 'the link is unknown, used or too old';
-    const person = await this.limit.check(response, use);
-    if (!person) throw new ForbiddenException('This link was used or is older than five minutes. Make another one.');
-    await this.begin(response, person);
+    const session = await this.limit.check(response, use);
+    if (!session) throw new ForbiddenException('This link was used or is older than five minutes. Make another one.');
+    this.begin(response, session);
   }
 
   @Post('sign-out')
@@ -124,17 +126,19 @@ export class SignInController {
     response.redirect(303, '/');
   }
 
-  /** Binds the people whom the account opens. Returns them, or the reason where there is none. */
-  private async bind(account: Account, requestId: string): Promise<Membership[] | string> {
-    const bound = [];
+  /** Binds the people whom the account opens, and begins a session of the first. Returns the reason where there is none. */
+  private async bind(account: Account, requestId: string): Promise<WorkspaceSecret[] | string> {
+    const bound: WorkspaceSecret[] = [];
+    const secret = newSecret();
     for (const person of await this.sessions.memberships(account)) {
-      if (await this.people.bind(person, account, requestId)) bound.push(person);
+      const digest = bound.length === 0 ? digestOf(secret) : undefined;
+      if (await this.people.bind(person, account, requestId, digest)) bound.push({ ...person, secret });
     }
     return bound.length > 0 ? bound : 'nobody was added with this account or verified address';
   }
 
-  private async begin(response: Response, { workspaceId, personId }: Membership, page = '/'): Promise<void> {
-    this.cookies.set(response, 'session', await this.sessions.begin(workspaceId, personId));
+  private begin(response: Response, session: WorkspaceSecret, page = '/'): void {
+    this.cookies.set(response, 'session', textOf(session));
     response.redirect(303, page);
   }
 }

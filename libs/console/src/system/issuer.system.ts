@@ -42,8 +42,11 @@ export class Issuer {
     if (this.secret === '') throw new Error('the secret for the issuer is empty');
     return this.accountOf(configuration, callback, kept).catch((cause: unknown) => {
       if (isAway(cause)) throw new IssuerAway(AWAY, { cause });
-      // The issuer does not take the secret: no fault of the person either.
-      if ((cause as { status?: unknown }).status === 401) throw cause;
+      const { status, response } = cause as { status?: unknown; response?: Response };
+      // The issuer does not take the secret: no fault of the person either. Elsewhere a 401 is of an access token that it
+      // ended, as where a callback is sent twice at once.
+      const { token_endpoint: endpoint = '' } = configuration.serverMetadata();
+      if (status === 401 && response?.url === new URL(endpoint).href) throw cause;
       return (cause as { code?: unknown }).code === undefined ? 'the response is not valid' : 'the issuer refused';
     });
   }

@@ -1,5 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
+export const IS_ALIVE = "created_at > now() - interval '8 hours' AND used_at > now() - interval '1 hour'";
+
 @Entity('console_session')
 export class ConsoleSessionRow {
   @PrimaryColumn('uuid') workspace_id!: string;

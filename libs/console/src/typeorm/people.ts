@@ -13,9 +13,9 @@ import {
   PersonThere,
   type Role,
 } from '../domain/person';
-import { ConsoleSessionRow } from './console-session.row';
+import { ConsoleSessionRow, IS_ALIVE } from './console-session.row';
 import { PersonRow } from './person.row';
-import { digestOf, newSecret, readSecret, textOf } from './workspace-secret';
+import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from './workspace-secret';
 
 /** A person who did not sign in within so many days of being added is closed. The function console_memberships knows it. */
 const OPEN_DAYS = 14;
@@ -24,6 +24,7 @@ const UNIQUE_VIOLATION = '23505';
 /** A to Z are the same in either case. Other letters that look alike are others: the sign of the kelvin is no k. */
 const isAddress = (email: string) =>
   Raw((column) => `lower(${column} COLLATE "C") = lower(:email COLLATE "C")`, { email });
+const FORGET = `DELETE FROM console_session WHERE workspace_id = $1 AND person_id = $2 AND NOT (${IS_ALIVE})`;
 const OLDEST_FIRST = { added_at: 'ASC', id: 'ASC' } as const;
 
 interface NewPerson {
@@ -119,8 +120,8 @@ export class People {
     return { token: textOf({ workspaceId, secret }), expiresAt };
   }
 
-  /** Uses up a link, which signs the person in. Returns null for one that is unknown, used or too old. */
-  async useLink(token: string, requestId: string): Promise<Membership | null> {
+  /** Uses up a link, which begins a session. Returns null for one that is unknown, used or too old. */
+  async useLink(token: string, requestId: string): Promise<WorkspaceSecret | null> {
     const link = readSecret(token);
     if (!link) return null;
     const { workspaceId, secret } = link;
@@ -131,17 +132,23 @@ export class People {
       const updated = await manager.update(PersonRow, present, used, { returning: ['id'] });
       const [person] = updated.raw as { id: string }[];
       if (!person) return null;
-      const membership = { workspaceId, personId: person.id };
-      await this.signIn(manager, { ...membership, requestId });
-      return membership;
+      const session = newSecret();
+      await this.signIn(manager, { workspaceId, personId: person.id, requestId }, { digest: digestOf(session) });
+      return { workspaceId, secret: session };
     });
   }
 
   /**
    * Signs a person in by the account, and binds one who was found by a verified address to it. Nothing else signs the person
-   * in from then on. Returns false when the person is bound to another account by now, or another person to this one.
+   * in from then on. With a digest a session begins. Returns false when the person is bound to another account by now, or
+   * another person to this one.
    */
-  async bind({ workspaceId, personId }: Membership, { issuer, subject }: Account, requestId: string): Promise<boolean> {
+  async bind(
+    { workspaceId, personId }: Membership,
+    { issuer, subject }: Account,
+    requestId: string,
+    digest?: Buffer,
+  ): Promise<boolean> {
     const present = { workspace_id: workspaceId, id: personId, removed_at: IsNull() };
     const unboundOrSame = [
       { ...present, issuer: IsNull() },
@@ -151,7 +158,7 @@ export class People {
       return await this.database.inTenant({ workspaceId }, async (manager) => {
         const { affected } = await manager.update(PersonRow, unboundOrSame, { issuer, subject });
         if (affected !== 1) return false;
-        return this.signIn(manager, { workspaceId, personId, requestId });
+        return this.signIn(manager, { workspaceId, personId, requestId }, digest && { digest });
       });
     } catch (error) {
       if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return false;
@@ -160,16 +167,23 @@ export class People {
   }
 
   /**
-   * Shows the person as signed in, and records it, in the manager's transaction. Until that ends, the person stays. Returns
-   * false where the person was removed.
+   * Shows the person as signed in, records it, and begins the session, in the manager's transaction. Until that ends, the
+   * person stays. Sessions of the person that are over are deleted. Returns false where the person was removed.
    */
-  async signIn(manager: EntityManager, { workspaceId, ...person }: Membership & PersonAuthor): Promise<boolean> {
+  async signIn(
+    manager: EntityManager,
+    { workspaceId, ...person }: Membership & PersonAuthor,
+    session?: Pick<ConsoleSessionRow, 'digest'> & Partial<ConsoleSessionRow>,
+  ): Promise<boolean> {
     const { personId } = person;
     const present = { workspace_id: workspaceId, id: personId, removed_at: IsNull() };
     const { affected } = await manager.update(PersonRow, present, { signed_in_at: () => 'now()' });
     if (affected !== 1) return false;
     const target = { type: 'PERSON', id: personId } as const;
     await this.audit.asPerson(person).recordAct(manager, workspaceId, { action: 'person.signed_in', target });
+    await manager.query(FORGET, [workspaceId, personId]);
+    if (session)
+      await manager.insert(ConsoleSessionRow, { ...session, workspace_id: workspaceId, person_id: personId });
     return true;
   }
 

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
+import { workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { Account, Membership, Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
 import type { EntityManager } from 'typeorm';
-import { ConsoleSessionRow } from './console-session.row';
+import { ConsoleSessionRow, IS_ALIVE } from './console-session.row';
 import { People } from './people';
 import { PersonRow } from './person.row';
-import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from './workspace-secret';
+import { type WorkspaceSecret, digestOf, readSecret, textOf } from './workspace-secret';
 
-const IS_ALIVE = "created_at > now() - interval '8 hours' AND used_at > now() - interval '1 hour'";
 /** Also says when a session was used, at most once a minute. */
 const FIND = prepared(
   'console_session_find',
@@ -33,7 +32,6 @@ const MEMBERSHIPS = prepared(
 const CLAIM = `UPDATE console_session SET made = made || jsonb_build_object($3::text, $4::text)
                 WHERE workspace_id = $1 AND digest = $2 AND NOT jsonb_exists(made, $3::text)`;
 const TAKE = 'DELETE FROM console_session WHERE workspace_id = $1 AND digest = $2 RETURNING created_at, made';
-const FORGET = `DELETE FROM console_session WHERE workspace_id = $1 AND person_id = $2 AND NOT (${IS_ALIVE})`;
 
 /** Sessions of browsers. The cookie holds a workspace and a secret, the database a digest of the secret. */
 @Injectable()
@@ -48,17 +46,6 @@ export class Sessions {
     const find = bind(MEMBERSHIPS, [issuer, subject, verifiedEmail]);
     const [rows = []] = await this.database.run({ outsideTenants: true }, [find], { patienceMs: READ_PATIENCE_MS });
     return (rows as [string, string][]).map(([id, personId]) => ({ workspaceId: toWorkspaceId(id), personId }));
-  }
-
-  /** Begins a session, and returns the value of its cookie. Sessions of the person that are over are deleted. */
-  async begin(workspaceId: WorkspaceId, personId: string): Promise<string> {
-    const secret = newSecret();
-    await this.database.inTenant({ workspaceId }, async (manager) => {
-      await manager.query(FORGET, [workspaceId, personId]);
-      const session = { workspace_id: workspaceId, person_id: personId, digest: digestOf(secret) };
-      await manager.insert(ConsoleSessionRow, session);
-    });
-    return textOf({ workspaceId, secret });
   }
 
   /** Reads session, person and role in one statement. Returns null when any of them is gone or over. */
@@ -122,11 +109,9 @@ export class Sessions {
       manager.query<[Pick<ConsoleSessionRow, 'created_at' | 'made'>[], number]>(TAKE, [from.workspaceId, digest]),
     );
     if (!session) return null;
-    const moved = { workspace_id: to.workspaceId, digest, person_id: to.personId, ...session };
-    return this.database.inTenant(to, async (manager) => {
-      if (!(await this.people.signIn(manager, { ...to, requestId: from.requestId }))) return null;
-      await manager.insert(ConsoleSessionRow, moved);
-      return textOf({ workspaceId: to.workspaceId, secret: from.secret });
-    });
+    const isMoved = await this.database.inTenant(to, (manager) =>
+      this.people.signIn(manager, { ...to, requestId: from.requestId }, { digest, ...session }),
+    );
+    return isMoved ? textOf({ workspaceId: to.workspaceId, secret: from.secret }) : null;
   }
 }
