@@ -91,6 +91,9 @@ export class RedisCluster {
       (redis) => redis.info('replication'),
       (said) => String(said).includes('master_link_status:up'),
     );
+    // And until they know whose replica it is: before, they refuse it their votes.
+    const knowsIt = (said: unknown) => String(said).includes(`slave ${id}`);
+    await Promise.all(this.nodes.map((one) => this.until(one, (redis) => redis.cluster('NODES'), knowsIt)));
     return replica;
   }
 
