@@ -63,7 +63,8 @@ export class Explorer {
     private readonly origin: string,
     private readonly prefix: string,
   ) {
-    page.setDefaultTimeout(20_000);
+    // Beside other tests a browser may wait that long for its turn.
+    page.setDefaultTimeout(60_000);
     page.on('console', (message) => {
       if (message.type() === 'error' && !REFUSED.test(message.text())) this.faults.push(message.text());
     });
