@@ -38,15 +38,9 @@ describe('Assets with 900 tags of 1,000 characters', () => {
   const someAssets = async (count: number, sign: string, character: string): Promise<string[]> => {
     workspace = await api.arrange.aWorkspace();
     await api.arrange.aTagKey(workspace, 'env');
-    await api.arrange.manyAssets(workspace, count);
-    const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || $2 || repeat($3, 740), 'value', repeat($3, 255), 'readOnly', true))
-                     FROM generate_series(1, 900) AS n)`;
-    await api.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [
-      ...[workspace, sign, character],
-    ]);
-    const found = 'SELECT public_id AS id FROM asset WHERE workspace_id = $1';
-    const { rows } = await database.admin.query<{ id: string }>(found, [workspace]);
-    return rows.map(({ id }) => id);
+    const ids = await api.arrange.manyAssets(workspace, count);
+    await api.arrange.longTags(workspace, character, sign);
+    return ids;
   };
 
   const each = async (patch: object, character = '\u0001'): Promise<Update[]> =>
