@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { AuditRecorder } from '#libs/audit/operators';
-import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { type ConsoleBrowser, type TestConsole, formWithFile, startConsole } from '../support/console-setting';
 import { TcpProxy } from '../support/tcp-proxy';
 import { createTestDatabase } from '../support/test-database';
 import { until } from '../support/until';
@@ -39,12 +39,8 @@ describe('While the database of the console is away', () => {
 
   it('an import fails, and the console lives on: the file can be uploaded again', async () => {
     const tried = async (whileTrying: () => Promise<void> = async () => undefined): Promise<string> => {
-      const { text } = await admin.get('/imports/new');
-      const form = new FormData();
-      for (const [field, value] of Object.entries({ source: 'hr', missing: 'keep' })) form.set(field, value);
-      form.set('file', new Blob(['{"externalId":"a","categoryKey":"CUSTOM","name":"A"}']), 'a.ndjson');
-      const address = /action="(\/imports\?[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-      const path = (await admin.upload(address, form)).headers.get('location') ?? '';
+      const form = formWithFile('{"externalId":"a","categoryKey":"CUSTOM","name":"A"}', 'a.ndjson');
+      const path = (await admin.upload(await admin.uploadAddress(), form)).headers.get('location') ?? '';
       await whileTrying();
       await until(async () => (await admin.get(path)).headers.get('refresh') === null);
       return /<h1[^>]*>([^<]*)/.exec((await admin.get(path)).text)?.[1] ?? '';

@@ -7,7 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Settings } from '#libs/platform/config';
 import { createConsole } from '../../apps/console/src/create-console';
-import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
+import {
+  type ConsoleBrowser,
+  type Shown,
+  type TestConsole,
+  formWithFile,
+  startConsole,
+} from '../support/console-setting';
 import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { createTestDatabase } from '../support/test-database';
 import { freePort } from '../support/free-port';
@@ -41,16 +47,9 @@ describe('An upload to the console', () => {
     await console.database.drop();
   });
 
-  const addressIn = ({ text }: Shown) => /action="(\/imports\?[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const formOf = (file: string | Buffer, name: string, fields: Record<string, string> = {}) => {
-    const form = new FormData();
-    for (const [field, value] of Object.entries({ source: 'hr', missing: 'keep', ...fields })) form.set(field, value);
-    form.set('file', new Blob([new Uint8Array(Buffer.from(file))]), name);
-    return form;
-  };
   const send = async (file: string | Buffer, fields: Record<string, string> = {}, browser: ConsoleBrowser = admin) => {
     const { name = 'things.ndjson', ...options } = fields;
-    return browser.upload(addressIn(await browser.get('/imports/new')), formOf(file, name, options));
+    return browser.upload(await browser.uploadAddress(), formWithFile(file, name, options));
   };
   /** Follows the page to the end of what is under way. */
   const ended = async (path: string, browser: ConsoleBrowser = admin): Promise<Shown> => {
@@ -158,10 +157,10 @@ describe('An upload to the console', () => {
   });
 
   it('looks for the session before the file comes and after it, and no more', async () => {
-    const address = addressIn(await admin.get('/imports/new'));
+    const address = await admin.uploadAddress();
     const find = jest.spyOn(console.app.get(Sessions), 'find');
 
-    const { headers } = await admin.upload(address, formOf(record('n'), 'n.ndjson'));
+    const { headers } = await admin.upload(address, formWithFile(record('n'), 'n.ndjson'));
     const times = find.mock.calls.length;
     find.mockRestore();
     await ended(headers.get('location') ?? '');
@@ -272,7 +271,7 @@ describe('An upload to the console', () => {
       const none = new FormData();
       none.set('source', source);
       none.set('missing', 'keep');
-      const { status, text } = await admin.upload(addressIn(await admin.get('/imports/new')), none);
+      const { status, text } = await admin.upload(await admin.uploadAddress(), none);
       const named = ['file', 'source'].map((field) => text.includes(`id="${field}-error"`));
       expect([status, ...named]).toEqual([400, true, source === '']);
     }
@@ -281,11 +280,11 @@ describe('An upload to the console', () => {
 
   it('refuses a form that is none of its own, without a failure', async () => {
     const before = files();
-    const address = addressIn(await admin.get('/imports/new'));
-    const twice = formOf('x', 'x');
+    const address = await admin.uploadAddress();
+    const twice = formWithFile('x', 'x');
     twice.append('file', new Blob(['y']), 'y');
-    const nested = formOf('x', 'x', { 'source[a]': 'b' });
-    const long = formOf('x', 'x', { source: 'x'.repeat(3_000) });
+    const nested = formWithFile('x', 'x', { 'source[a]': 'b' });
+    const long = formWithFile('x', 'x', { source: 'x'.repeat(3_000) });
 
     const statuses = [];
     for (const form of [twice, nested, long]) statuses.push((await admin.upload(address, form)).status);
@@ -315,7 +314,7 @@ describe('An upload to the console', () => {
 
   /** Begins to send a file, and never ends it. */
   const sendHalf = async (browser: ConsoleBrowser = admin, before = '') => {
-    const address = addressIn(await browser.get('/imports/new'));
+    const address = await browser.uploadAddress();
     const type = 'multipart/form-data; boundary=b';
     const cookie = Object.entries(browser.cookies)
       .map(([name, value]) => `${name}=${value}`)
@@ -433,9 +432,9 @@ describe('An upload to the console', () => {
     const before = files();
     const [viewer, other] = [await console.signIn(ours.slug, 'viewer'), await console.signIn(theirs.slug, 'admin')];
     const { path } = await tried(record('k'));
-    const address = addressIn(await admin.get('/imports/new'));
+    const address = await admin.uploadAddress();
     const token = Object.fromEntries(new URL(address, console.origin).searchParams);
-    const form = () => formOf(record('l'), 'l.ndjson');
+    const form = () => formWithFile(record('l'), 'l.ndjson');
     const own = new URLSearchParams((await viewer.get('/')).fields()).toString();
 
     expect((await viewer.get('/imports')).text).not.toContain('/imports/new');

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { type ConsoleBrowser, type TestConsole, formWithFile, startConsole } from '../support/console-setting';
 import { freePort } from '../support/free-port';
 import { until } from '../support/until';
 
@@ -24,27 +24,20 @@ describe('A form whose file came and whose last field does not', () => {
   afterAll(() => console.stop());
 
   const places = () => (existsSync(directory) ? readdirSync(directory) : []);
-  const addressFor = async (browser: ConsoleBrowser) =>
-    /action="(\/imports\?[^"]*)"/.exec((await browser.get('/imports/new')).text)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const send = async (browser: ConsoleBrowser): Promise<ClientRequest> => {
     const before = places();
     const headers = {
       ...{ Cookie: `console_session=${browser.cookies['console_session'] ?? ''}`, Origin: console.origin },
       'Content-Type': 'multipart/form-data; boundary=b',
     };
-    const sending = request(`${console.origin}${await addressFor(browser)}`, { method: 'POST', headers });
+    const sending = request(`${console.origin}${await browser.uploadAddress()}`, { method: 'POST', headers });
     sending.on('error', () => undefined);
     sending.write(`${FILE}${PART}"source"\r\n\r\nx`);
     await until(() => places().length > before.length);
     return sending;
   };
-  const sendNext = async () => {
-    const form = new FormData();
-    form.set('source', 'next');
-    form.set('missing', 'keep');
-    form.set('file', new Blob(['{}']), 'next.ndjson');
-    return admin.upload(await addressFor(admin), form);
-  };
+  const sendNext = async () =>
+    admin.upload(await admin.uploadAddress(), formWithFile('{}', 'next.ndjson', { source: 'next' }));
 
   it('keeps the one place of its workspace', async () => {
     const sending = await send(admin);

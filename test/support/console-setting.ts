@@ -40,7 +40,13 @@ export class ConsoleBrowser {
     return this.send('POST', path, body, { ...type, Origin: this.origin, ...headers });
   }
 
-  /** Sends a form with a file. Its address holds the token. */
+  /** Where the form for a file sends it. The address holds the token. */
+  async uploadAddress(): Promise<string> {
+    const { text } = await this.get('/imports/new');
+    return /action="(\/imports\?[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  }
+
+  /** Sends a form with a file. */
   upload(path: string, form: FormData, headers: Record<string, string> = {}): Promise<Shown> {
     return this.send('POST', path, form, { Origin: this.origin, ...headers });
   }
@@ -74,6 +80,14 @@ export class ConsoleBrowser {
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, fields: (action) => fieldsIn(text, action) };
   }
+}
+
+/** The form of an upload, filled. */
+export function formWithFile(file: string | Buffer, name: string, fields: Record<string, string> = {}): FormData {
+  const form = new FormData();
+  for (const [field, value] of Object.entries({ source: 'hr', missing: 'keep', ...fields })) form.set(field, value);
+  form.set('file', new Blob([new Uint8Array(Buffer.from(file))]), name);
+  return form;
 }
 
 function fieldsIn(html: string, action?: string): Record<string, string> {
