@@ -126,8 +126,9 @@ export class ImportsController {
     const upload = this.uploads.find(me, id);
     if (upload.failedKept === 0) throw new NotFoundException();
     const path = this.files.failedRecordsOf(upload.path);
-    // The directory of temporary files may have a dot in its path.
-    const options = { cacheControl: false, lastModified: false, dotfiles: 'allow' } as const;
+    // The directory of temporary files may have a dot in its path. A browser is to see that a file was cut.
+    const headers = { Connection: 'close' };
+    const options = { cacheControl: false, lastModified: false, dotfiles: 'allow', headers } as const;
     response.type('application/x-ndjson').download(path, 'failed-records.ndjson', options);
   }
 

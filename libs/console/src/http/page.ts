@@ -1,4 +1,5 @@
 import { HttpException } from '@nestjs/common';
+import { UnsentBytes } from '#libs/platform/http/server';
 import { Eta } from 'eta';
 import type { Request, Response } from 'express';
 import { mayAct } from '../domain/signed-in';
@@ -12,6 +13,9 @@ const eta = new Eta({
   filterFunction: (value: unknown) => (value ?? '') as string,
 });
 for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, text);
+
+/** Pages wait in memory until browsers have read them. */
+const unsent = new UnsentBytes();
 
 export interface PageContent {
   /** Title of the page, and its heading. */
@@ -54,8 +58,7 @@ export function sendPage(response: Response, view: keyof typeof VIEWS, content: 
     fields: formFields(signedIn),
   };
   const html = eta.render(`@${view}`, { errors: {}, typed: {}, time, ...content, frame });
-  response
-    .status(content.status ?? 200)
-    .type('html')
-    .send(html);
+  unsent.holdWhole(response, Buffer.byteLength(html), signedIn?.personId);
+  response.status(content.status ?? 200).type('html');
+  response.send(html);
 }

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, createWriteStream, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -51,8 +61,10 @@ export class UploadFiles {
 
   /** Removes the file and its failed records, at the next start where that fails. No timer or form reader catches errors. */
   remove(path: string, { keepsFailedRecords = false } = {}): void {
-    const folder = dirname(path);
+    const [folder, failed] = [dirname(path), this.failedRecordsOf(path)];
     try {
+      // Somebody who still reads them, however slowly, would keep their place on the disk.
+      if (!keepsFailedRecords && existsSync(failed)) truncateSync(failed);
       rmSync(keepsFailedRecords ? folder : dirname(folder), { recursive: true, force: true });
     } catch (error) {
       this.logger.error({ message: 'upload not removed', error });

@@ -6,3 +6,4 @@ export { HttpMetrics } from './http-metrics';
 export { PipelinedRequests } from './pipelined-requests';
 export { ProblemFilter } from './problem.filter';
 export { sourceOf, trustProxies } from './source-address';
+export { UnsentBytes } from './unsent-bytes';

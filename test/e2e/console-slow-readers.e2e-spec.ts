@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { DomainError } from '#libs/kernel';
+import { UnsentBytes } from '#libs/platform/http/server';
+import { type ConsoleBrowser, type TestConsole, formWithFile, startConsole } from '../support/console-setting';
+import { type TestApp, startAppOn } from '../support/start-app';
+import { createTestDatabase } from '../support/test-database';
+
+describe('A browser that does not read', () => {
+  let console: TestConsole;
+  let api: TestApp;
+  let ours: { id: string; slug: string };
+  let admin: ConsoleBrowser;
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    console = await startConsole({}, database);
+    api = await startAppOn(database);
+    ours = await console.aWorkspace();
+    admin = await console.signIn(ours.slug, 'admin');
+  });
+  afterAll(async () => {
+    await api.stop();
+    await console.stop();
+    await console.database.drop();
+  });
+
+  /** Asks for a page, and reads its head only. */
+  const ask = async (path: string, browser: ConsoleBrowser): Promise<IncomingMessage> => {
+    const headers = { Cookie: `console_session=${browser.cookies['console_session'] ?? ''}` };
+    const [response] = (await once(request(`${console.origin}${path}`, { headers }).end(), 'response')) as [
+      IncomingMessage,
+    ];
+    response.on('error', () => undefined);
+    return response;
+  };
+  const upload = async (file: Buffer): Promise<string> => {
+    const form = formWithFile(file, 'bad.ndjson.gz');
+    const path = (await admin.upload(await admin.uploadAddress(), form)).headers.get('location') ?? '';
+    while ((await admin.get(path)).headers.get('refresh') !== null) await delay(50);
+    return path;
+  };
+
+  it('keeps no failed records on the disk that were removed', async () => {
+    const path = await upload(gzipSync(`${'x'.repeat(100_000)}\n`.repeat(900)));
+    const response = await ask(`${path}/failed-records`, admin);
+    await upload(gzipSync('{}\n'));
+
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    await new Promise((resolve) => response.once('close', resolve));
+
+    expect(Number(response.headers['content-length'])).toBeGreaterThan(90e6);
+    expect([response.complete, bytes < 60e6]).toEqual([false, true]);
+  });
+
+  it('holds 40 MB of pages, and then gets 503 while others get theirs', async () => {
+    const other = await console.signIn((await console.aWorkspace()).slug, 'viewer');
+    const people = `INSERT INTO person (workspace_id, email, name, role)
+                    SELECT $1, repeat('"', 250) || n, repeat('"', 200), 'viewer' FROM generate_series(1, 3000) AS n`;
+    await api.arrange.change(ours.id, people, [ours.id]);
+    const held: IncomingMessage[] = [];
+    while (held.length < 30 && held.at(-1)?.statusCode !== 503) held.push(await ask('/people', admin));
+    const bytes = held.slice(0, -1).reduce((sum, { headers }) => sum + Number(headers['content-length']), 0);
+    const { status } = await other.get('/inventory');
+    for (const response of held) response.destroy();
+
+    expect([held.at(-1)?.statusCode, status]).toEqual([503, 200]);
+    expect(bytes).toBeLessThan(40e6);
+  });
+
+  it('gets 503 too where a form leads to a page of its own', async () => {
+    const { id } = await api.arrange.anAsset(ours.id, { type: 'CUSTOM', name: 'Lamp' });
+    for (const name of ['Ada One', 'Ada Two']) await api.arrange.anAsset(ours.id, { type: 'EMPLOYEE', name });
+    const hold = jest.spyOn(UnsentBytes.prototype, 'holdWhole');
+    const form = { ...(await admin.get(`/inventory/${id}`)).fields(`/inventory/${id}/owner`), owner: 'Ada' };
+    hold.mockImplementationOnce(() => {
+      throw new DomainError('service_unavailable', 'Earlier responses wait to be read.');
+    });
+
+    const refused = await admin.post(`/inventory/${id}/owner`, form);
+    hold.mockRestore();
+
+    expect([refused.status, refused.text.includes('Earlier responses')]).toEqual([503, true]);
+    expect((await admin.post(`/inventory/${id}/owner`, form)).text).toContain('Choose the owner');
+  });
+});
