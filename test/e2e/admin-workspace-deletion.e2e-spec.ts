@@ -265,6 +265,32 @@ describe('admin workspaces delete', () => {
     expect(readdirSync(directory)).toHaveLength(2);
   });
 
+  it('goes on with the same audit tree when it is run again after a late writer was in the way', async () => {
+    await describeAsset('one');
+    await forgetTokens();
+    const late = new Client({ connectionString: app.database.migrationDatabaseUrl });
+    await late.connect();
+    try {
+      await late.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+      await late.query(`BEGIN; INSERT INTO tag_key (workspace_id, key) VALUES ('${workspace}', 'late')`);
+      const first = deleteWorkspace('--yes');
+      await Promise.race([someoneWaits(app.database), first]);
+      await late.query('COMMIT');
+      expectFault(await first, 1, /Run the command again/);
+    } finally {
+      await late.end();
+    }
+    const create = ['tag-keys', 'create', '--workspace', slug, '--key', 'env'];
+    expect((await runAdmin(create, environment)).exitCode).toBe(0);
+
+    const { archives } = documentOf(await deleteWorkspace('--yes', '--json')) as unknown as {
+      readonly archives: readonly Archived[];
+    };
+
+    expect(archives.map(({ file }) => sequencesIn(file))).toEqual([[3]]);
+    expect(await count('workspace', 'id', workspace)).toBe(0);
+  });
+
   it('keeps a workspace whose audit was altered, or that cannot be archived, and asks for its slug', async () => {
     await describeAsset('one');
     await sealing.seal();

@@ -91,15 +91,14 @@ describe('An archive of audit events', () => {
     await seals(2, 1);
     await archive();
     await setting.record(workspace, 1);
-    const store = setting.archiveStore();
-    await expect(store.forget(workspace)).rejects.toThrow(/still writes/);
+    await expect(setting.forgetAudit(workspace)).rejects.toThrow(/still writes/);
 
     await setting.sealer().sealAll();
     expect(await archive(setting.archive(), null)).toMatchObject({ first: 3, last: 4 });
     expect(await archive(setting.archive(), null)).toBeNull();
     expect(await setting.verify(workspace)).toBe('ok');
 
-    await store.forget(workspace);
+    await setting.forgetAudit(workspace);
     const kept = 'SELECT FROM audit_checkpoint WHERE workspace_id = $1';
     expect((await setting.database.admin.query(kept, [workspace])).rowCount).toBe(0);
   });
@@ -151,7 +150,7 @@ describe('An archive of audit events', () => {
       'of a workspace that is deleted',
       async () => {
         await setting.archive().archiveAll({ id: workspace, slug: 'acme' }, directory, () => undefined);
-        await setting.archiveStore().forget(workspace);
+        await setting.forgetAudit(workspace);
       },
       { sealed: 0, unsealed: 0 },
     ],

@@ -10,7 +10,7 @@ import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.
 import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
 import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AssetRepositoryTypeorm } from '../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
-import { AuditArchiveStoreTypeorm } from '../../libs/audit/src/typeorm/audit-archive-store.typeorm';
+import { AuditArchiveStoreTypeorm, forgetAudit } from '../../libs/audit/src/typeorm/audit-archive-store.typeorm';
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditCheckpointStoreTypeorm } from '../../libs/audit/src/typeorm/audit-checkpoint-store.typeorm';
 import { openDataSource, operatorDataSource } from './database-connection';
@@ -72,6 +72,10 @@ export class AuditSetting {
 
   archiveStore(): AuditArchiveStoreTypeorm {
     return new AuditArchiveStoreTypeorm(this.operator);
+  }
+
+  forgetAudit(workspaceId: WorkspaceId): Promise<void> {
+    return this.operator.inTenant({ workspaceId }, (manager) => forgetAudit(manager, workspaceId));
   }
 
   /** One run of the operators' command. Its checkpoints carry no signature. */

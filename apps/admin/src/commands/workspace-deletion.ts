@@ -49,7 +49,7 @@ async function deleteWorkspace(
 
 /** Each step may be repeated, so that the command completes what an interrupted one began. */
 async function remove(operator: Operator, workspace: Workspace, directory: string): Promise<AuditArchive[]> {
-  const { AUDIT_TABLES, AuditArchiveService } = await import('#libs/audit/operators');
+  const { AUDIT_TABLES, AuditArchiveService, forgetAudit } = await import('#libs/audit/operators');
   const { Workspaces } = await import('#libs/auth/operators');
   const [audit, workspaces] = [operator.get(AuditArchiveService), operator.get(Workspaces)];
   const archive = (): Promise<AuditArchive | null> =>
@@ -63,8 +63,7 @@ async function remove(operator: Operator, workspace: Workspace, directory: strin
   );
   // A request that was under way may have left another event.
   archives.push(await archive());
-  await audit.forget(workspace.id);
-  await workspaces.delete(workspace.id);
+  await workspaces.delete(workspace.id, forgetAudit);
   return archives.filter((one) => one !== null);
 }
 

@@ -96,14 +96,6 @@ export class AuditArchiveService {
     return this.archive(workspace, null, directory, onProgress);
   }
 
-  /**
-   * Removes what is left after the last archive: checkpoints.
-   * @throws `EventsLeft` when there are events
-   */
-  async forget(workspaceId: WorkspaceId): Promise<void> {
-    await this.store.forget(workspaceId);
-  }
-
   /** Reads the events page by page. */
   private async *lines(
     { floor, end }: ArchivePlan,

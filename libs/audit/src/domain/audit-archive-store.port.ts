@@ -33,12 +33,6 @@ export abstract class AuditArchiveStore {
    * @throws {@link EventsGone} unless all of them are there
    */
   abstract remove(first: number, floor: AuditCheckpoint): Promise<void>;
-
-  /**
-   * Removes the checkpoints of an audit that has no events.
-   * @throws {@link EventsLeft} when it has some
-   */
-  abstract forget(workspaceId: WorkspaceId): Promise<void>;
 }
 
 /** The events cannot be archived. None was removed. */

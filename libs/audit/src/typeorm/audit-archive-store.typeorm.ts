@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
-import { LessThan, LessThanOrEqual } from 'typeorm';
+import { type EntityManager, LessThan, LessThanOrEqual } from 'typeorm';
 import {
   type ArchivePlan,
   AuditArchiveStore,
@@ -68,14 +68,17 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
       await manager.update(AuditCheckpointRow, { ...here, size: String(size) }, floor);
     });
   }
+}
 
-  async forget(workspaceId: WorkspaceId): Promise<void> {
-    await this.database.inTenant({ workspaceId }, async (manager) => {
-      const here = { workspace_id: workspaceId };
-      if (await manager.existsBy(AuditEventRow, here)) throw new EventsLeft();
-      await manager.delete(AuditCheckpointRow, here);
-      for (const table of OF_RELEASE_1_0_0)
-        await manager.query(`DELETE FROM ${table} WHERE workspace_id = $1`, [workspaceId]);
-    });
-  }
+/**
+ * Removes the checkpoints of a workspace, in the transaction that removes the workspace. A workspace that stays without
+ * them would begin a second tree, and contradict its earlier checkpoints.
+ * @throws `EventsLeft` when it has events
+ */
+export async function forgetAudit(manager: EntityManager, workspaceId: WorkspaceId): Promise<void> {
+  const here = { workspace_id: workspaceId };
+  if (await manager.existsBy(AuditEventRow, here)) throw new EventsLeft();
+  await manager.delete(AuditCheckpointRow, here);
+  for (const table of OF_RELEASE_1_0_0)
+    await manager.query(`DELETE FROM ${table} WHERE workspace_id = $1`, [workspaceId]);
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
+import type { EntityManager } from 'typeorm';
 import type { Workspace } from '../domain/workspace';
 import { WorkspaceRow } from './workspace.row';
 import { WorkspaceRows } from './workspace-rows';
@@ -50,9 +51,15 @@ export class Workspaces {
     await new WorkspaceRows(this.database, id).delete(kept, onProgress);
   }
 
-  /** Deletes a workspace that has no rows any more. */
-  async delete(id: WorkspaceId): Promise<void> {
-    await this.database.inTenant(ALL, (manager) => manager.delete(WorkspaceRow, { id }));
+  /** Deletes a workspace and the last of its rows, which `deleteLast` removes, in one transaction. */
+  async delete(
+    id: WorkspaceId,
+    deleteLast: (manager: EntityManager, workspaceId: WorkspaceId) => Promise<void>,
+  ): Promise<void> {
+    await this.database.inTenant({ workspaceId: id }, async (manager) => {
+      await deleteLast(manager, id);
+      await manager.delete(WorkspaceRow, { id });
+    });
   }
 }
 
