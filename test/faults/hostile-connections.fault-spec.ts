@@ -1,4 +1,4 @@
-/** @alone It measures delays. */
+/** @quiet It measures delays. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -7,9 +7,9 @@ import { FeedFollower } from './feed-follower';
 import { type Operation } from './operation-log';
 import { MINUTE, sized, tell } from './sizes';
 
-const KEYS = sized({ short: 200, long: 10_000 });
+const KEYS = sized({ short: 120, long: 10_000 });
 /** Minimum number of kills in a run. */
-const KILLS = sized({ short: 4, long: 30 });
+const KILLS = sized({ short: 3, long: 30 });
 const SENDERS = sized({ short: 6, long: 12 });
 const ASSETS = 25;
 const CLASSIFICATIONS = ['PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];

@@ -9,10 +9,10 @@ import { MINUTE, sized, tell } from './sizes';
 
 const AT_ONCE = sized({ short: 150, long: 600 });
 const WAITERS = 7;
-const FORGED = sized({ short: 400, long: 10_000 });
+const FORGED = sized({ short: 200, long: 10_000 });
 const FORGING_MS = sized({ short: 2_000, long: 60_000 });
 
-const SUSTAINED_MS = sized({ short: 3_000, long: 120_000 });
+const SUSTAINED_MS = sized({ short: 2_000, long: 120_000 });
 
 const SPECIFIED: Readonly<Record<RateClass, { readonly perMinute: number; readonly burst: number }>> = {
   token: { perMinute: 5, burst: 10 },

@@ -1,4 +1,4 @@
-/** @alone It measures waits of 50 ms. */
+/** @quiet It measures waits of 50 ms. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Arrangement } from '../support/arrangement';

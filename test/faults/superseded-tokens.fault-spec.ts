@@ -6,7 +6,7 @@ import { ClientApplication, NO_LIMITS, counted } from './client-application';
 import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
 
-const ROUNDS = sized({ short: 20, long: 2_000 });
+const ROUNDS = sized({ short: 10, long: 2_000 });
 const ROUNDS_WITHOUT_REDIS = sized({ short: 1, long: 10 });
 const INTERRUPTIONS_MS = sized({ short: 3_000, long: 60_000 });
 const APPLICATIONS = 8;

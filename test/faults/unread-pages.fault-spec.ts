@@ -9,7 +9,7 @@ import { AS_STARTED, MOST_GROWTH_MB, growthOf } from './memory';
 import { IS_LONG, MINUTE, sized, tell } from './sizes';
 
 const ROWS = sized({ short: 1_000, long: 5_000 });
-const SECONDS = sized({ short: 3, long: 8 });
+const SECONDS = sized({ short: 2, long: 8 });
 const LIST = '/v1/inventory/assets?pageSize=100';
 
 /** P22: large assets do not fill the memory, whether their pages are read or not. */

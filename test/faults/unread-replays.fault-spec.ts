@@ -9,7 +9,7 @@ import { MINUTE, sized, tell } from './sizes';
 
 /** The burst of writes of one application. */
 const REQUESTS = 40;
-const SECONDS = sized({ short: 3, long: 8 });
+const SECONDS = sized({ short: 2, long: 8 });
 
 /** P22: the responses of writes count as those of reads do. */
 describe('An update whose response has 5 MB', () => {

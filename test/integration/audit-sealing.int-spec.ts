@@ -1,4 +1,4 @@
-/** @alone Its largest statements come close to the limit of five seconds. */
+/** @quiet Its largest statements come close to the limit of five seconds. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
