@@ -10,11 +10,11 @@ const QUIET = /^\/\*\*(?:(?!\*\/)[\s\S])*@quiet\b/;
 
 class RunnerOfTheRun extends Runner {
   async runTests(tests, watcher, options) {
-    const isQuiet = ({ path }) => QUIET.test(readFileSync(path, 'utf8'));
+    const quiet = new Set(tests.filter(({ path }) => QUIET.test(readFileSync(path, 'utf8'))));
     const { maxWorkers } = this._globalConfig;
     for (const [files, atOnce] of [
-      [tests.filter((test) => !isQuiet(test)), maxWorkers],
-      [tests.filter(isQuiet), Math.min(2, maxWorkers)],
+      [tests.filter((test) => !quiet.has(test)), maxWorkers],
+      [[...quiet], Math.min(2, maxWorkers)],
     ]) {
       if (files.length === 0) continue;
       this._globalConfig = { ...this._globalConfig, maxWorkers: atOnce };
