@@ -63,6 +63,11 @@ const EXCEPTIONS: readonly { readonly part: string; readonly tables: readonly st
     because: 'the first migration of 1.0.0 made the view that the inventory makes today',
   },
   {
+    part: 'audit',
+    tables: ['workspace'],
+    because: 'a stream that ends after its workspace was deleted leaves no event',
+  },
+  {
     part: 'console',
     tables: ['workspace'],
     because: 'its tables refer to their tenant, and every page shows the name of its workspace',

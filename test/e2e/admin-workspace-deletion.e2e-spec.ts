@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import type { EndedStream } from '#libs/platform/streams';
+import { StreamRecorder } from '../../libs/audit/src/typeorm/stream-recorder';
 import { runAdmin } from '../support/admin-command';
 import type { ApiClient } from '../support/api-client';
 import { examplesOf } from '../support/doc-examples';
@@ -18,6 +20,7 @@ import { rowsRead } from '../support/rows-read';
 import { RunningCommand } from '../support/running-command';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
+import { NDJSON } from '../support/stream-reader';
 import { someoneWaits } from '../support/waiting-sessions';
 
 const [program] = examplesOf('verify-the-audit.md').filter(({ name }) => name === 'verify');
@@ -289,6 +292,24 @@ describe('admin workspaces delete', () => {
 
     expect(archives.map(({ file }) => sequencesIn(file))).toEqual([[3]]);
     expect(await count('workspace', 'id', workspace)).toBe(0);
+  });
+
+  it('leaves no event of a stream that ends after it', async () => {
+    await forgetTokens();
+    const recorder = StreamRecorder.prototype as unknown as { record: (ended: EndedStream) => Promise<void> };
+    const { record } = recorder;
+    const recorded = new Promise((resolve) => {
+      jest.spyOn(recorder, 'record').mockImplementationOnce(async function (this: unknown, ended) {
+        const deleted = await deleteWorkspace('--yes');
+        await record.call(this, ended);
+        resolve(deleted);
+      });
+    });
+
+    expect((await client.get('/v1/inventory/assets', { headers: { Accept: NDJSON } })).status).toBe(200);
+
+    expect(await recorded).toMatchObject({ exitCode: 0 });
+    expect(Object.entries(await rowsOf(workspace)).filter(([, n]) => n > 0)).toEqual([]);
   });
 
   it('keeps a workspace whose audit was altered, or that cannot be archived, and asks for its slug', async () => {

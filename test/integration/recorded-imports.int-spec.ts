@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { basename } from 'node:path';
+import { Workspaces } from '#libs/auth/operators';
 import { ImportsService } from '#libs/inventory/operators';
 import { Database, poolOf } from '#libs/platform/database';
 import { ImportRunsTypeorm } from '../../libs/inventory/src/imports/typeorm/import-runs.typeorm';
@@ -112,6 +113,21 @@ describe('A recorded import', () => {
         ],
       },
     ]);
+  });
+
+  it('fails, and leaves no event, where its workspace was deleted before its end', async () => {
+    const workspaces = new Workspaces(new Database(setting.dataSource));
+    const lines = async function* () {
+      await workspaces.deleteRows(setting.here, [], () => undefined);
+      await workspaces.delete(setting.here, () => Promise.resolve());
+      yield* [];
+    };
+    const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+
+    const importing = setting.imports.runLines(setting.here, options, lines(), () => undefined);
+
+    await expect(importing).rejects.toThrow('The workspace was deleted meanwhile.');
+    expect(await setting.rowsOf('audit_event')).toEqual([]);
   });
 
   it('that fails while it hides says how many assets it had hidden', async () => {

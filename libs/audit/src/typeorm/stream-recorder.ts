@@ -33,9 +33,12 @@ export class StreamRecorder implements BeforeApplicationShutdown {
     const actor = { type: 'APPLICATION', applicationId, clientId } as const;
     const act = { ...exportAct(resource, rows, requestId), actor };
     try {
-      await this.database.inTenant({ workspaceId }, (manager) =>
-        this.audit.record(workspaceId, act, (text, values) => manager.query(text, values)),
-      );
+      await this.database.inTenant({ workspaceId }, async (manager) => {
+        // It may have been deleted meanwhile, with its audit.
+        const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
+        if (isThere.length === 0) return;
+        await this.audit.record(workspaceId, act, (text, values) => manager.query(text, values));
+      });
     } catch (error) {
       this.logger.error({ message: 'stream not recorded in the audit', workspaceId, requestId, resource, rows, error });
     }

@@ -71,11 +71,13 @@ export class RunRecord {
     const { counts, hiddenWhy, errors, warnings } = result;
     await this.client.query(beginIn(this.workspaceId));
     try {
-      if (outcome === 'COMPLETED') await this.recordCompletion(counts);
-      await this.client.query(END_RUN, [
+      const { rowCount } = await this.client.query(END_RUN, [
         ...[this.workspaceId, this.id, outcome, JSON.stringify(counts), hiddenWhy],
         ...[JSON.stringify(errors), JSON.stringify(warnings)],
       ]);
+      // Its audit is gone, too. An event would stay for ever.
+      if (rowCount === 0) throw new Error('The workspace was deleted meanwhile.');
+      if (outcome === 'COMPLETED') await this.recordCompletion(counts);
       await this.client.query('COMMIT');
     } catch (error) {
       await this.client.query('ROLLBACK').catch(() => undefined);
