@@ -12,6 +12,7 @@ import { openDataSource, operatorDataSource } from '../support/database-connecti
 import { anAuditRecorder } from '../support/audit-recorder';
 import { EMPLOYEE, ImportSetting, RECORDS } from '../support/import-setting';
 import { rowsReadBy } from '../support/rows-read';
+import { AWAITED_LOCKS } from '../support/test-database';
 
 describe('A recorded import', () => {
   let setting: ImportSetting;
@@ -128,6 +129,29 @@ describe('A recorded import', () => {
 
     await expect(importing).rejects.toThrow('The workspace was deleted meanwhile.');
     expect(await setting.rowsOf('audit_event')).toEqual([]);
+  });
+
+  it('of a source leaves an event for each of two changes of its limit at once', async () => {
+    const { admin } = setting.database;
+    const runs = new ImportRunsTypeorm(new Database(setting.dataSource), anAuditRecorder());
+    const setLimit = (seconds: number) => runs.setStaleAfter(setting.here, 'test', seconds);
+    const untilWaiting = (count: number) => setting.until(`SELECT FROM ${AWAITED_LOCKS} HAVING count(*) >= ${count}`);
+    await setting.importAll(EMPLOYEE);
+    await setLimit(10);
+    await admin.query(`BEGIN; SELECT FROM import_freshness WHERE workspace_id = '${setting.here}' FOR UPDATE`);
+    const first = setLimit(20);
+    await untilWaiting(1);
+    const second = setLimit(10);
+    await untilWaiting(2);
+    await admin.query('COMMIT');
+    await Promise.all([first, second]);
+
+    const events = (await setting.rowsOf('audit_event')).filter(({ action }) => action === 'source.stale_after_set');
+    expect(events.map(({ changes }) => (changes as { staleAfterSeconds: object }).staleAfterSeconds)).toEqual([
+      { old: null, new: 10 },
+      { old: 10, new: 20 },
+      { old: 20, new: 10 },
+    ]);
   });
 
   it('that fails while it hides says how many assets it had hidden', async () => {

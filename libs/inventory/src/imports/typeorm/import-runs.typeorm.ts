@@ -12,6 +12,7 @@ import {
   type RunJson,
   MARK_INTERRUPTED,
   SET_STALE_AFTER,
+  TAKE_TURNS,
   latestRuns,
   toRun,
 } from './run-statements';
@@ -69,6 +70,7 @@ export class ImportRunsTypeorm extends ImportRuns {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const run = (text: string, values: unknown[]): Promise<{ readonly old: number | null }[]> =>
         manager.query(text, values);
+      await run(TAKE_TURNS, [workspaceId, source]);
       const [changed] =
         seconds === null
           ? await run(CLEAR_STALE_AFTER, [workspaceId, source])

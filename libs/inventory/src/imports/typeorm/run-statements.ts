@@ -49,6 +49,8 @@ export const FIND = `
     FROM import_run AS run JOIN workspace ON workspace.id = run.workspace_id
    WHERE run.id = $1 AND ($2::uuid IS NULL OR run.workspace_id = $2)`;
 
+/** Of two changes at once the second one reads what the first one wrote, as it begins after it. */
+export const TAKE_TURNS = `SELECT pg_advisory_xact_lock(hashtextextended('stale after ' || $1 || ' ' || $2, 0))`;
 /** Returns a row when the workspace has the source. $3 seconds. The old age is read before it is overwritten. */
 export const SET_STALE_AFTER = `
   WITH before AS (
