@@ -128,6 +128,13 @@ describe('Bearer tokens', () => {
     }
   });
 
+  it('accepts a token of an instance whose clock is five minutes ahead', async () => {
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 300_000);
+    const early = await newToken().finally(() => clock.mockRestore());
+    expect((await app.client(early).get(PATH)).status).toBe(200);
+  });
+
   it('refuses a token issued before the clock was set back an hour, until the client gets a new one', async () => {
     const now = Date.now.bind(Date);
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);

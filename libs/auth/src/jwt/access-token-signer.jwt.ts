@@ -11,6 +11,8 @@ import { unverifiedHeader } from '../domain/client-assertion';
 /** The `typ` of an access token (RFC 9068, 2.1). It excludes other kinds of JWT. */
 const TOKEN_TYPE = 'at+jwt';
 const LEEWAY_SECONDS = 5;
+/** Clocks of instances may differ by so much: each accepts a new token of another at once. */
+const CLOCKS_APART_SECONDS = 300;
 const REMEMBERED_TOKENS = 10_000;
 
 /** The keys that sign access tokens. */
@@ -69,7 +71,7 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
       generation: Number(claims.generation),
       jti: claims.tokenId,
       iat: issuedAt,
-      nbf: issuedAt,
+      nbf: issuedAt - CLOCKS_APART_SECONDS,
       exp: issuedAt + expiresInSeconds,
     };
     const token = await this.jwt.signAsync(payload, {
