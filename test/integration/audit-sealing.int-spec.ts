@@ -60,6 +60,15 @@ describe('Audit sealing', () => {
     });
   });
 
+  it('dates events by the clock of Postgres, whatever that of the instance', async () => {
+    const workspace = await setting.aWorkspace();
+    await setting.record(workspace);
+    const ahead = { now: () => Date.now() + 366 * 86_400_000 };
+    await new AuditSealer(setting.checkpointStore(), setting.evidence(), ahead).sealAll();
+    const [checkpoint] = await rowsOf(workspace, 'audit_checkpoint', 'size');
+    expect(Math.abs((checkpoint?.['recorded_at'] as Date).getTime() - Date.now())).toBeLessThan(60_000);
+  });
+
   it('gives every workspace a turn after each batch, and looks at the backlog, while events arrive', async () => {
     const [large, late] = [await setting.aWorkspace(), await setting.aWorkspace()];
     for (let update = 0; update < 5; update += 1) await setting.record(large, 100);

@@ -81,8 +81,7 @@ export class AuditSetting {
   /** One run of the operators' command. Its checkpoints carry no signature. */
   archive(store = this.archiveStore(), files = new ArchiveFilesSystem()): AuditArchiveService {
     const sign = (_workspace: WorkspaceId, size: number, root: string): string => `${size}\n${root}\n`;
-    const clock = new Clock();
-    return new AuditArchiveService(store, this.evidence(), { sign }, files, this.checkpointStore(), clock);
+    return new AuditArchiveService(store, this.evidence(), { sign }, files, this.checkpointStore());
   }
 
   checkpointStore(database = this.api): AuditCheckpointStoreTypeorm {

@@ -46,7 +46,7 @@ export const auditRecording = [
         const signer = new CheckpointSignerSystem(keys, new URL(settings.baseUrl).host);
         const checkpoints = new AuditCheckpointStoreTypeorm(database);
         const store = new AuditArchiveStoreTypeorm(database);
-        return new AuditArchiveService(store, evidence, signer, new ArchiveFilesSystem(), checkpoints, clock);
+        return new AuditArchiveService(store, evidence, signer, new ArchiveFilesSystem(), checkpoints);
       },
       inject: [Database, AuditEvidence, Settings, Clock],
     },

@@ -1,4 +1,4 @@
-import { type Clock, type WorkspaceId, jsonLine } from '#libs/kernel';
+import { type WorkspaceId, jsonLine } from '#libs/kernel';
 import {
   type ArchivePlan,
   ArchiveRefused,
@@ -45,7 +45,6 @@ export class AuditArchiveService {
     private readonly signer: CheckpointSigner,
     private readonly files: ArchiveFiles,
     private readonly checkpoints: AuditCheckpointStore,
-    private readonly clock: Clock,
   ) {}
 
   /**
@@ -88,8 +87,8 @@ export class AuditArchiveService {
   async archiveAll(workspace: OfWorkspace, directory: string, onProgress: OnProgress): Promise<AuditArchive | null> {
     for (let sealed: number | null = null; sealed !== 0; onProgress({ done: 0, known: 1 })) {
       if (sealed === null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      const batch = await this.checkpoints.sealNext(workspace.id, BATCH, (before, events) =>
-        sealBatch(this.evidence, workspace.id, before, events, this.clock.now()),
+      const batch = await this.checkpoints.sealNext(workspace.id, BATCH, (before, events, now) =>
+        sealBatch(this.evidence, workspace.id, before, events, now),
       );
       sealed = batch && batch.sealed;
     }

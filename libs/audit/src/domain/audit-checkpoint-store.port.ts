@@ -30,12 +30,12 @@ export abstract class AuditCheckpointStore {
 
   /**
    * Seals the oldest unsealed events of a workspace, at most `limit`, in one transaction: they get their places, and become
-   * visible in that order. Large events make a smaller batch. Returns null at once while another instance seals this
-   * workspace.
+   * visible in that order. Large events make a smaller batch. `now` is the time of the database, in milliseconds since 1970: one
+   * wrong clock of an instance would date all later events. Returns null at once while another instance seals this workspace.
    */
   abstract sealNext(
     workspaceId: WorkspaceId,
     limit: number,
-    seal: (before: AuditCheckpoint | null, events: readonly RecordedEvent[]) => AuditCheckpoint,
+    seal: (before: AuditCheckpoint | null, events: readonly RecordedEvent[], now: number) => AuditCheckpoint,
   ): Promise<SealedBatch | null>;
 }

@@ -70,8 +70,8 @@ export class AuditSealer extends RepeatedWork {
   }
 
   private sealBatchOf(workspaceId: WorkspaceId): Promise<SealedBatch | null> {
-    return this.store.sealNext(workspaceId, BATCH, (before, events) =>
-      sealBatch(this.evidence, workspaceId, before, events, this.clock.now()),
+    return this.store.sealNext(workspaceId, BATCH, (before, events, now) =>
+      sealBatch(this.evidence, workspaceId, before, events, now),
     );
   }
 

@@ -31,7 +31,8 @@ const FIND_NEWEST = prepared('audit_find_newest_checkpoint', NEWEST);
  * Released at the end of the transaction, even when the process is killed. A statement of its own, and the first: later
  * reads must not see a half-finished seal of another instance.
  */
-const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0)) AS locked`;
+const TRY_LOCK = `
+  SELECT pg_try_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0)) AS locked, clock_timestamp() AS now`;
 /** Events that release 1.0.0 numbered come first, in their order. Each comes with the length of its text. */
 const WAITING = `
   DECLARE waiting NO SCROLL CURSOR FOR
@@ -74,10 +75,10 @@ export class AuditCheckpointStoreTypeorm extends AuditCheckpointStore {
   async sealNext(
     workspaceId: WorkspaceId,
     limit: number,
-    seal: (before: AuditCheckpoint | null, events: readonly RecordedEvent[]) => AuditCheckpoint,
+    seal: (before: AuditCheckpoint | null, events: readonly RecordedEvent[], now: number) => AuditCheckpoint,
   ): Promise<SealedBatch | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const [lock] = await manager.query<{ locked: boolean }[]>(TRY_LOCK, [workspaceId]);
+      const [lock] = await manager.query<{ locked: boolean; now: Date }[]>(TRY_LOCK, [workspaceId]);
       if (lock?.locked !== true) return null;
       const [row] = await manager.query<CheckpointColumns[]>(NEWEST, [workspaceId]);
       const before = row ? toCheckpoint(row) : null;
@@ -92,7 +93,7 @@ export class AuditCheckpointStoreTypeorm extends AuditCheckpointStore {
         bytes = fetched.reduce((sum, event) => sum + event.bytes, bytes);
       }
       if (waiting.length === 0) return { sealed: 0, mayGoOn: false };
-      const after = seal(before, waiting.map(toRecordedEvent));
+      const after = seal(before, waiting.map(toRecordedEvent), lock.now.getTime());
       const sealed = waiting.slice(0, after.size - size).map(({ id }) => id);
       const columns = [after.roots.map(toBytes), after.recordedAt, toBytes(after.mac)];
       await manager.query(SEAL, [sealed, size, ...columns]);
