@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { workspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, poolOf } from '#libs/platform/database';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, type EntityManager } from 'typeorm';
 import { ConnectionPool } from '../../libs/platform/src/database/connections/connection-pool';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { databaseIsUnavailable } from '../../libs/platform/src/database/connections/database-fault';
 import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
-import { openDataSource } from '../support/database-connection';
+import { IdempotencyRecordRow } from '../../libs/platform/src/idempotency/records/idempotency-record.row';
+import { openDataSource, operatorDataSource } from '../support/database-connection';
 import type { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 import { endWaiting } from '../support/waiting-sessions';
@@ -105,6 +106,24 @@ describe('When connections to Postgres are lost,', () => {
 
     expect([await read(scope), await read(other)]).toEqual([0, 1]);
     await silent.destroy();
+  });
+
+  it.each([
+    ['a statement', (manager: EntityManager) => manager.query<object[]>('SELECT 1')],
+    ['a repository', (manager: EntityManager) => manager.existsBy(IdempotencyRecordRow, { status: 200 })],
+  ])('a transaction fails as retryable, also where the next is %s', async (_, next) => {
+    const owner = await operatorDataSource(testDatabase);
+    const transaction = new Database(owner).inTenant(aScope(), async (manager) => {
+      const [own] = await manager.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid');
+      await testDatabase.admin.query('SELECT pg_terminate_backend($1)', [own?.pid]);
+      while (manager.queryRunner?.isReleased === false) await delay(5);
+      await next(manager);
+    });
+    const failure = await transaction.catch((error: unknown) => error);
+    await owner.destroy();
+
+    expect(databaseIsUnavailable(failure)).toBe(true);
+    expect(String(failure)).toBe('Error: Connection terminated unexpectedly');
   });
 
   it('a unit of work that has not sent its COMMIT is repeated once', async () => {

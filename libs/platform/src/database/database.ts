@@ -3,7 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DomainError, type Freshness, type WorkspaceId } from '#libs/kernel';
 import type { Client } from 'pg';
-import { DataSource, type EntityManager } from 'typeorm';
+import {
+  DataSource,
+  type EntityManager,
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+} from 'typeorm';
 import { traceCall } from '../observability/tracing';
 import { ConnectionPool, type PoolUse, SHORTEST_TRY_MS } from './connections/connection-pool';
 import { poolOf } from './connections/data-source';
@@ -213,7 +218,10 @@ export class Database {
       // A late answer would leave the next user of the connection inside of this transaction.
       if (queryTimedOut(error)) void client.end();
       else await runner.rollbackTransaction().catch(() => void client.end());
-      throw error;
+      // TypeORM tells only this of a connection that was lost between two statements.
+      const wasLost =
+        error instanceof QueryRunnerAlreadyReleasedError || error instanceof QueryRunnerProviderAlreadyReleasedError;
+      throw wasLost ? new Error('Connection terminated unexpectedly', { cause: error }) : error;
     } finally {
       await runner.release();
     }
