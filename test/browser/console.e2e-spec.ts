@@ -7,10 +7,9 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { POSTURES } from '../../libs/computers/src/domain/posture';
 import { FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { arrangeEveryResource } from '../contract/every-resource';
-import { type TestConsole, startConsole } from '../support/console-setting';
+import { type TestConsole, startConsole, startConsoleWithApi } from '../support/console-setting';
 import { freePort } from '../support/free-port';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { createTestDatabase } from '../support/test-database';
+import type { TestApp } from '../support/start-app';
 import { faultsOfAccess, keepScreenshot, startBrowser, widthOverflow } from './explorer';
 
 /** Includes the installation of a missing browser. */
@@ -25,9 +24,7 @@ describe('The console in a browser', () => {
   let workspaceId: string;
   beforeAll(async () => {
     browser = await startBrowser();
-    const database = await createTestDatabase();
-    console = await startConsole({}, database);
-    api = await startAppOn(database);
+    ({ console, api } = await startConsoleWithApi());
     const workspace = await console.aWorkspace('Acme');
     ({ slug, id: workspaceId } = workspace);
     ({ ids } = await arrangeEveryResource(api, workspace.id));
@@ -50,9 +47,7 @@ describe('The console in a browser', () => {
   }, WITH_INSTALLATION);
   afterAll(async () => {
     await browser?.close();
-    await api?.stop();
     await console?.stop();
-    await console?.database.drop();
   });
 
   /** Signs in as a person does: opens the link, and presses the button. */

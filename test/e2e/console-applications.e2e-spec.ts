@@ -1,9 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { Applications, Trusts } from '#libs/auth/operators';
 import { redisOfTheRun } from '../support/redis-of-the-run';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
-import { createTestDatabase } from '../support/test-database';
+import type { TestApp } from '../support/start-app';
+import { type ConsoleBrowser, type Shown, type TestConsole, startConsoleWithApi } from '../support/console-setting';
 
 const XSS = '<script>alert(1)</script>"\'&';
 const ESCAPED = '&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;';
@@ -14,18 +13,11 @@ describe('The applications of the console', () => {
   let ours: { id: string; slug: string };
   let admin: ConsoleBrowser & { personId: string };
   beforeAll(async () => {
-    const database = await createTestDatabase();
-    const redis = { REDIS_URL: redisOfTheRun() };
-    console = await startConsole(redis, database);
-    api = await startAppOn(database, redis);
+    ({ console, api } = await startConsoleWithApi({ REDIS_URL: redisOfTheRun() }));
     ours = await console.aWorkspace('Ours');
     admin = await console.signIn(ours.slug, 'admin');
   });
-  afterAll(async () => {
-    await api.stop();
-    await console.stop();
-    await console.database.drop();
-  });
+  afterAll(() => console.stop());
 
   const secretOf = ({ text }: Shown) => ({
     client_id: /id="client-id">(ci_\w+)</.exec(text)?.[1] ?? '',

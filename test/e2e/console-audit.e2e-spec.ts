@@ -1,8 +1,7 @@
 import { arrangeEveryResource } from '../contract/every-resource';
-import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { type ConsoleBrowser, type TestConsole, startConsoleWithApi } from '../support/console-setting';
 import { Sealing } from '../support/sealing';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { createTestDatabase } from '../support/test-database';
+import type { TestApp } from '../support/start-app';
 
 const XSS = '<img src=x onerror=alert(1)>"\'';
 const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;';
@@ -15,18 +14,12 @@ describe('The audit in the console', () => {
   let api: TestApp;
   let viewer: ConsoleBrowser;
   beforeAll(async () => {
-    const database = await createTestDatabase();
-    console = await startConsole({}, database);
-    api = await startAppOn(database);
+    ({ console, api } = await startConsoleWithApi());
     const { id, slug } = await console.aWorkspace();
     await arrangeEveryResource(api, id);
     viewer = await console.signIn(slug, 'viewer');
   });
-  afterAll(async () => {
-    await api.stop();
-    await console.stop();
-    await console.database.drop();
-  });
+  afterAll(() => console.stop());
 
   it('takes days as people write them, the last one included', async () => {
     // The update may be of the day before.

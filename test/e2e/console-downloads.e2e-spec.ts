@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { AssetsService } from '#libs/inventory';
 import { Downloads } from '../../libs/console/src/http/downloads';
 import { type EveryResource, arrangeEveryResource } from '../contract/every-resource';
-import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { createTestDatabase } from '../support/test-database';
+import { type ConsoleBrowser, type TestConsole, startConsoleWithApi } from '../support/console-setting';
+import type { TestApp } from '../support/start-app';
 import { until } from '../support/until';
 
 describe('Downloads of the console', () => {
@@ -17,17 +16,11 @@ describe('Downloads of the console', () => {
   let ours: { id: string; slug: string };
   let arranged: EveryResource;
   beforeAll(async () => {
-    const database = await createTestDatabase();
-    console = await startConsole({}, database);
-    api = await startAppOn(database);
+    ({ console, api } = await startConsoleWithApi());
     ours = await console.aWorkspace('Ours');
     arranged = await arrangeEveryResource(api, ours.id);
   });
-  afterAll(async () => {
-    await api.stop();
-    await console.stop();
-    await console.database.drop();
-  });
+  afterAll(() => console.stop());
 
   const exported = async ({ personId }: { readonly personId: string }) => {
     const text = `SELECT target_id AS list, (changes->'rows'->>'new')::int AS rows FROM audit_event

@@ -1,24 +1,17 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestConsole, startConsole } from '../support/console-setting';
+import { type TestConsole, startConsoleWithApi } from '../support/console-setting';
 import { Sealing } from '../support/sealing';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { createTestDatabase } from '../support/test-database';
+import type { TestApp } from '../support/start-app';
 
 describe('The history of an asset in the console', () => {
   let console: TestConsole;
   let api: TestApp;
   beforeAll(async () => {
-    const database = await createTestDatabase();
-    console = await startConsole({}, database);
-    api = await startAppOn(database);
+    ({ console, api } = await startConsoleWithApi());
   });
-  afterAll(async () => {
-    await api.stop();
-    await console.stop();
-    await console.database.drop();
-  });
+  afterAll(() => console.stop());
 
   it('names who changed an owner, the asset, the old owner and the new one', async () => {
     const { slug, id } = await console.aWorkspace();

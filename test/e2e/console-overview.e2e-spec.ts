@@ -2,9 +2,8 @@ import { Database } from '#libs/platform/database';
 import { POSTURES } from '../../libs/computers/src/domain/posture';
 import { FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { arrangeEveryResource } from '../contract/every-resource';
-import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { createTestDatabase } from '../support/test-database';
+import { type ConsoleBrowser, type TestConsole, startConsoleWithApi } from '../support/console-setting';
+import type { TestApp } from '../support/start-app';
 
 const isAll =
   (state: string) =>
@@ -17,18 +16,12 @@ describe('The overview of the console', () => {
   let ours: { id: string; slug: string };
   let viewer: ConsoleBrowser;
   beforeAll(async () => {
-    const database = await createTestDatabase();
-    console = await startConsole({}, database);
-    api = await startAppOn(database);
+    ({ console, api } = await startConsoleWithApi());
     ours = await console.aWorkspace('Ours');
     await arrangeEveryResource(api, ours.id);
     viewer = await console.signIn(ours.slug, 'viewer');
   });
-  afterAll(async () => {
-    await api.stop();
-    await console.stop();
-    await console.database.drop();
-  });
+  afterAll(() => console.stop());
 
   it('tells totals, owners, checks and sources at a glance', async () => {
     const age = "UPDATE import_run SET ended_at = now() - interval '2 days' WHERE workspace_id = $1 AND source = 'hr'";

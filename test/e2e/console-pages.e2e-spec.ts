@@ -1,7 +1,6 @@
 import { arrangeEveryResource, type EveryResource } from '../contract/every-resource';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
-import { createTestDatabase } from '../support/test-database';
+import type { TestApp } from '../support/start-app';
+import { type ConsoleBrowser, type TestConsole, startConsoleWithApi } from '../support/console-setting';
 
 const XSS = '<img src=x onerror=alert(1)>"\'';
 const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;';
@@ -15,20 +14,14 @@ describe('The pages of the console', () => {
   let arranged: EveryResource;
   let foreign: EveryResource;
   beforeAll(async () => {
-    const database = await createTestDatabase();
-    console = await startConsole({}, database);
-    api = await startAppOn(database);
+    ({ console, api } = await startConsoleWithApi());
     ours = await console.aWorkspace('Ours');
     theirs = await console.aWorkspace('Theirs');
     arranged = await arrangeEveryResource(api, ours.id);
     foreign = await arrangeEveryResource(api, theirs.id);
     viewer = await console.signIn(ours.slug, 'viewer');
   });
-  afterAll(async () => {
-    await api.stop();
-    await console.stop();
-    await console.database.drop();
-  });
+  afterAll(() => console.stop());
 
   const idIn = (of: EveryResource, path: string): string => of.ids[path] ?? '';
   const runIds = async (workspace: string): Promise<string[]> => {

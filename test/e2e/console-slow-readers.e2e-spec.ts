@@ -4,9 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { DomainError } from '#libs/kernel';
 import { UnsentBytes } from '#libs/platform/http/server';
-import { type ConsoleBrowser, type TestConsole, formWithFile, startConsole } from '../support/console-setting';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { createTestDatabase } from '../support/test-database';
+import { type ConsoleBrowser, type TestConsole, formWithFile, startConsoleWithApi } from '../support/console-setting';
+import type { TestApp } from '../support/start-app';
 
 describe('A browser that does not read', () => {
   let console: TestConsole;
@@ -14,17 +13,11 @@ describe('A browser that does not read', () => {
   let ours: { id: string; slug: string };
   let admin: ConsoleBrowser;
   beforeAll(async () => {
-    const database = await createTestDatabase();
-    console = await startConsole({}, database);
-    api = await startAppOn(database);
+    ({ console, api } = await startConsoleWithApi());
     ours = await console.aWorkspace();
     admin = await console.signIn(ours.slug, 'admin');
   });
-  afterAll(async () => {
-    await api.stop();
-    await console.stop();
-    await console.database.drop();
-  });
+  afterAll(() => console.stop());
 
   /** Asks for a page, and reads its head only. */
   const ask = async (path: string, browser: ConsoleBrowser): Promise<IncomingMessage> => {

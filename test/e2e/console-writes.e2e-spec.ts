@@ -1,7 +1,6 @@
-import { type TestApp, startAppOn } from '../support/start-app';
-import { type ConsoleBrowser, type Shown, type TestConsole, startConsole } from '../support/console-setting';
+import type { TestApp } from '../support/start-app';
+import { type ConsoleBrowser, type Shown, type TestConsole, startConsoleWithApi } from '../support/console-setting';
 import { Sealing } from '../support/sealing';
-import { createTestDatabase } from '../support/test-database';
 
 describe('The console changes assets', () => {
   let console: TestConsole;
@@ -10,19 +9,13 @@ describe('The console changes assets', () => {
   let admin: ConsoleBrowser & { personId: string };
   let employee: { id: string };
   beforeAll(async () => {
-    const database = await createTestDatabase();
-    console = await startConsole({}, database);
-    api = await startAppOn(database);
+    ({ console, api } = await startConsoleWithApi());
     ours = await console.aWorkspace('Ours');
     employee = await api.arrange.anEmployee(ours.id);
     await api.arrange.aTagKey(ours.id, 'env');
     admin = await console.signIn(ours.slug, 'admin');
   });
-  afterAll(async () => {
-    await api.stop();
-    await console.stop();
-    await console.database.drop();
-  });
+  afterAll(() => console.stop());
 
   const read = async (id: string) =>
     (await (await api.arrange.aClient(ours.id)).get(`/v1/inventory/assets/${id}`)).body;

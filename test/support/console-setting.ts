@@ -9,6 +9,7 @@ import { createConsole } from '../../apps/console/src/create-console';
 import { loadConsoleSettings } from '../../apps/console/src/console-settings';
 import { freePort } from './free-port';
 import { runAdminOn } from './admin-command';
+import { type TestApp, startAppOn } from './start-app';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
 /** A response of the console, with the forms of its page. */
@@ -173,6 +174,21 @@ export async function startConsole(overrides: Record<string, string> = {}, on?: 
       if (!on) await database.drop();
     },
   };
+}
+
+/** Starts a console and an API on one database. The end of the console stops both, and drops the database. */
+export async function startConsoleWithApi(
+  overrides: Record<string, string> = {},
+): Promise<{ readonly console: TestConsole; readonly api: TestApp }> {
+  const database = await createTestDatabase();
+  const console = await startConsole(overrides, database);
+  const api = await startAppOn(database, overrides);
+  const stop = async (): Promise<void> => {
+    await api.stop();
+    await console.stop();
+    await database.drop();
+  };
+  return { console: { ...console, stop }, api };
 }
 
 export const localKeys = (): string => join(process.env['TEST_LOCAL_DIR'] ?? '', 'keys');
