@@ -296,6 +296,10 @@ describe('An attacker of the console', () => {
       }
     });
 
+    it('takes no more connections than an instance of the API', () => {
+      expect((console.app.getHttpServer() as Server).maxConnections).toBe(5_000);
+    });
+
     it('keeps an idle connection open for longer than a proxy does', async () => {
       expect((await console.browser().get('/sign-in')).headers.get('keep-alive')).toBe('timeout=70');
     });

@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { UploadFiles, serveFiles } from '#libs/console';
 import { type Settings } from '#libs/platform/config';
-import { KEEP_ALIVE_MS, PipelinedRequests, closeSilent, strictExpress, trustProxies } from '#libs/platform/http/server';
+import { PipelinedRequests, boundConnections, strictExpress, trustProxies } from '#libs/platform/http/server';
 import { CURSOR_KEYS, assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import { ProcessLogger } from '#libs/platform/observability';
 import type { NextFunction, Request, Response } from 'express';
@@ -30,9 +30,9 @@ export async function createConsole(settings: Settings, log: Logger): Promise<Ne
   app.use(firstSteps(settings, log));
   serveFiles(server);
   await app.init();
-  closeSilent(app.getHttpServer());
+  boundConnections(app.getHttpServer());
   app.getHttpServer().once('listening', () => app.get(UploadFiles).empty());
   // An upload of 100 MB arrives in half an hour at 450 kbit/s.
-  Object.assign(app.getHttpServer(), { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 1_800_000 });
+  app.getHttpServer().requestTimeout = 1_800_000;
   return app;
 }

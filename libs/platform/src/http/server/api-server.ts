@@ -12,16 +12,12 @@ import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
 import { compressed, compressedElsewhere, sendStream } from './compression';
-import { closeLingering, closeSilent } from './closing';
+import { boundConnections, closeLingering } from './closing';
 import { LargePages } from './large-pages';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
 import { UnsentBytes } from './unsent-bytes';
 
-/** An idle connection stays open for longer than proxies keep theirs, so that none sends a request on a closed one. */
-export const KEEP_ALIVE_MS = 70_000;
-/** Bounds the memory and file descriptors of one instance (docs/production.md). */
-const MAX_CONNECTIONS = 5_000;
 /** Memory of a stream whose client reads slower than it is made. */
 const STREAM_BYTES = 2_000_000;
 /** A longer text is sent as bytes: while a client reads, Node would hold the text beside its bytes. */
@@ -61,15 +57,13 @@ export class ApiServerAdapter extends ExpressAdapter {
       ...expressMessages(route),
       // Node would send an empty 400 for a request without Host. `acceptTarget` sends a problem.
       requireHostHeader: false,
-      keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
     });
     // Node drops headers beyond this limit. `acceptTarget` refuses a request that reaches it.
     server.maxHeadersCount = MAX_HEADERS + 1;
-    server.maxConnections = MAX_CONNECTIONS;
-    closeSilent(server as Server);
+    boundConnections(server as Server);
     server.on('request', (request: Request, response: Response) => {
       // The same read may hold more such requests, and each costs as much as ten ordinary ones.
       if (hasTooManyHeaders(request)) stopParsing(request.socket);

@@ -33,6 +33,10 @@ export function closeUnread(request: IncomingMessage, response: ServerResponse):
   };
 }
 
+/** An idle connection stays open for longer than proxies keep theirs, so that none sends a request on a closed one. */
+const KEEP_ALIVE_MS = 70_000;
+/** Bounds the memory and file descriptors of one instance (docs/production.md). */
+const MAX_CONNECTIONS = 5_000;
 /** Node reports silence once per period. One period is also the precision of the limit. */
 const PERIOD_MS = 2_000;
 const MAX_PERIODS = 15;
@@ -50,12 +54,15 @@ interface Silence {
 }
 
 /**
- * Closes a connection on which no byte moves for 30 s during a request or its response. With that long a period, Node
+ * Bounds the number of connections, and how long they may be idle. Closes one on which no byte moves for 30 s during a
+ * request or its response. With that long a period, Node
  * would report an unread response after up to 60 s: during the first one the operating system took a part of it. Only
  * Node sees such parts, so a report also tells that there was none.
  */
-export function closeSilent(server: Server): void {
+export function boundConnections(server: Server): void {
   const silences = new WeakMap<Socket, Silence>();
+  server.maxConnections = MAX_CONNECTIONS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.timeout = PERIOD_MS;
   server.on('timeout', (socket: Socket) => {
     const period = server.timeout;

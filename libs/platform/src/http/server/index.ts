@@ -1,6 +1,6 @@
 export { acceptTarget } from './accept-target';
-export { ApiServerAdapter, KEEP_ALIVE_MS, strictExpress } from './api-server';
-export { closeSilent, closeUnread } from './closing';
+export { ApiServerAdapter, strictExpress } from './api-server';
+export { boundConnections, closeUnread } from './closing';
 export { formReader } from './form-reader';
 export { HttpMetrics } from './http-metrics';
 export { PipelinedRequests } from './pipelined-requests';
