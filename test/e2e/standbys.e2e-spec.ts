@@ -194,6 +194,22 @@ describe('With a standby', () => {
       });
     });
 
+    it('a client reads what it wrote through an instance that has no standby, as while the first one is added', async () => {
+      const { token } = await anApplication();
+      const without = await startAppOn(database, { REDIS_URL });
+      const reader = other.client(token);
+      try {
+        await replayHeld(async () => {
+          await rename('after');
+          await untilRead(reader, 'before');
+          await without.client(token).patch(`/v1/inventory/assets/${asset}`, { description: 'mine' });
+          expect(await nameOf(reader)).toBe('after');
+        });
+      } finally {
+        await without.stop();
+      }
+    });
+
     it('a client reads from the primary for ten seconds after a write, then from the standby', async () => {
       const { clientId, token } = await anApplication();
       const [reader, writer, writerElsewhere] = [await aReader(other), one.client(token), other.client(token)];

@@ -86,7 +86,8 @@ export class GrantCacheRedis extends GrantCache {
       general.interval,
       general.burst,
       randomUUID(),
-      this.hasStandbys ? NEWEST_AFTER_WRITE_MS * 1_000 : 0,
+      // Also where this instance has no standbys: another one may have some.
+      NEWEST_AFTER_WRITE_MS * 1_000,
     ];
     const script = CHECK_GRANT_AND_CHARGE;
     const reply = await this.redis.attempt((redis) => script.run(redis, [clientKey(clientId)], args));
@@ -116,7 +117,6 @@ export class GrantCacheRedis extends GrantCache {
   }
 
   async readNewest(clientId: string): Promise<void> {
-    if (!this.hasStandbys) return;
     if (!this.redis.isConfigured) this.writesHere.note(clientId);
     else {
       const args = ['', NEWEST_AFTER_WRITE_MS * 1_000];

@@ -11,7 +11,7 @@ import { RedisScript } from '#libs/platform/redis';
  * Checks a token's generation against the cached grant, and charges the request if it is current.
  * ARGV: the time or '', the lease in microseconds, the token's generation, the class and its field, microseconds
  * between tokens, tokens of a full bucket, a new reservation, and the microseconds for which a writing client reads
- * from the primary (0 without standbys).
+ * from the primary.
  * Returns `superseded`; `current` with freshness, grant and perhaps the charge; or `missing` with freshness,
  * reservation and the current time.
  */
@@ -20,7 +20,7 @@ export const CHECK_GRANT_AND_CHARGE = new RedisScript(`
   ${CHARGE_LUA}
   local cached = redis.call('HMGET', KEYS[1], 'grant', 'generation', 'until', 'disabled', 'limits', 'newestUntil')
   local freshness, remembered = 'newest', tonumber(ARGV[9])
-  if remembered > 0 and ARGV[4] == 'write' then
+  if ARGV[4] == 'write' then
     redis.call('HSET', KEYS[1], 'newestUntil', string.format('%.0f', now + remembered))
     keepFor(remembered / 1000)
   elseif now > (tonumber(cached[6]) or 0) then
