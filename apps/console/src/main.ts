@@ -17,8 +17,7 @@ async function main(): Promise<void> {
   const app = await createConsole(settings, log);
   await assertRuntimeRole(app.get(DataSource), settings.production, (warning) => log.warn(warning));
 
-  const { production, redisUrl } = settings;
-  if (production && redisUrl === null)
+  if (settings.production && settings.redisUrl === null)
     log.warn('REDIS_URL is not set: changes of applications take two seconds longer');
 
   const { port, host, managementPort, managementHost, url } = settings.console;

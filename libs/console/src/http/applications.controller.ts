@@ -143,14 +143,10 @@ export class ApplicationsController {
     await this.change(me, id, response, () => this.trusts.asPerson(me).remove(id, idOf(String(body['trust']))));
   }
 
-  @Post(':client_id/disable')
-  async disable(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.change(me, id, response, () => this.applications.asPerson(me).setDisabled(id, true));
-  }
-
-  @Post(':client_id/enable')
-  async enable(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.change(me, id, response, () => this.applications.asPerson(me).setDisabled(id, false));
+  @Post([':client_id/disable', ':client_id/enable'])
+  async setDisabled(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
+    const isDisabled = response.req.path.endsWith('/disable');
+    await this.change(me, id, response, () => this.applications.asPerson(me).setDisabled(id, isDisabled));
   }
 
   @Post(':client_id/scopes')

@@ -28,8 +28,7 @@ export class AuditController {
 
   @Get()
   async list(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
-    const content = { title: 'Audit', actions: ACTIONS };
-    await sendList(response, 'audit', content, () => this.read(me.workspaceId, response));
+    await sendList(response, 'audit', { title: 'Audit', actions: ACTIONS }, () => this.read(me.workspaceId, response));
   }
 
   @Get('download')

@@ -4,7 +4,7 @@ import type { SignedIn } from '../domain/signed-in';
 
 /** Hidden fields of every form: the workspace that it was made for, and a token of this session that covers it. */
 export const formFields = ({ secret, workspaceId }: SignedIn): { csrf: string; workspace: string } => ({
-  csrf: tokenOf(secret, workspaceId),
+  csrf: tokenOf(secret, `form ${workspaceId}`),
   workspace: workspaceId,
 });
 
@@ -12,7 +12,7 @@ export const formFields = ({ secret, workspaceId }: SignedIn): { csrf: string; w
  * @throws 403 for a form that this session did not get, 409 for one of a workspace from which the session has moved on
  */
 export function assertForm({ secret, workspaceId }: SignedIn, { csrf, workspace }: Record<string, unknown>): void {
-  if (typeof csrf !== 'string' || typeof workspace !== 'string' || !isSame(csrf, tokenOf(secret, workspace))) {
+  if (!isSame(String(csrf), tokenOf(secret, `form ${String(workspace)}`))) {
     throw new ForbiddenException('This form is not valid. Open the page again and send its form.');
   }
   if (workspace !== workspaceId) {
@@ -20,8 +20,9 @@ export function assertForm({ secret, workspaceId }: SignedIn, { csrf, workspace 
   }
 }
 
-const tokenOf = (secret: string, workspace: string): string =>
-  createHmac('sha256', secret).update(`form ${workspace}`).digest('base64url');
+/** Proves that the secret's holder was given this. */
+export const tokenOf = (secret: string, given: string): string =>
+  createHmac('sha256', secret).update(given).digest('base64url');
 
 export function isSame(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];

@@ -1,14 +1,13 @@
-import { createHmac } from 'node:crypto';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import type { Cookies } from './cookies';
-import { isSame } from './form-token';
+import { isSame, tokenOf } from './form-token';
 
 const LIFE_MS = 60_000;
 
 /** Leaves a text for the page that a form leads to. A cookie of this session carries it, so no address does. */
 export function leaveNotice(cookies: Cookies, me: SignedIn, response: Response, text: string): void {
-  cookies.set(response, 'notice', `${Buffer.from(text).toString('base64url')}.${tokenOf(me, text)}`, LIFE_MS);
+  cookies.set(response, 'notice', `${Buffer.from(text).toString('base64url')}.${proofOf(me, text)}`, LIFE_MS);
 }
 
 /** Takes it away, because it is told once. */
@@ -18,8 +17,8 @@ export function takeNotice(cookies: Cookies, me: SignedIn, response: Response): 
   cookies.clear(response, 'notice');
   const [encoded = '', token = ''] = kept.split('.');
   const text = Buffer.from(encoded, 'base64url').toString();
-  return isSame(token, tokenOf(me, text)) ? text : null;
+  return isSame(token, proofOf(me, text)) ? text : null;
 }
 
-const tokenOf = ({ secret, workspaceId }: SignedIn, text: string): string =>
-  createHmac('sha256', secret).update(`notice ${workspaceId} ${text}`).digest('base64url');
+const proofOf = ({ secret, workspaceId }: SignedIn, text: string): string =>
+  tokenOf(secret, `notice ${workspaceId} ${text}`);

@@ -34,16 +34,15 @@ export class SignInLimit {
       response.setHeader('Retry-After', String(retryAfterSeconds));
       throw new HttpException('Too many sign-ins failed from this address. Wait a little.', 429);
     }
-    let isRefused = false;
+    let found: Who | string | null = null;
     try {
-      const found = await check();
-      isRefused = typeof found === 'string';
-      if (typeof found === 'string') return this.tell(response, found);
-      this.outcomes.add('signed_in');
-      return found;
+      found = await check();
     } finally {
-      if (!isRefused) await this.buckets.giveBack(owner, BUCKET, FAILURES);
+      if (typeof found !== 'string') await this.buckets.giveBack(owner, BUCKET, FAILURES);
     }
+    if (typeof found === 'string') return this.tell(response, found);
+    this.outcomes.add('signed_in');
+    return found;
   }
 
   /** Tells operators of a refusal. It is not charged here. */

@@ -1,5 +1,4 @@
 import { Controller, ForbiddenException, Get, NotFoundException, Post, Res } from '@nestjs/common';
-import { createHash } from 'node:crypto';
 import { Settings } from '#libs/platform/config';
 import { formReader } from '#libs/platform/http/server';
 import type { Response } from 'express';
@@ -10,7 +9,7 @@ import { Sessions } from '../typeorm/sessions';
 import { type WorkspaceSecret, digestOf, newSecret, textOf } from '../typeorm/workspace-secret';
 import { Access, Sent, type SentTo } from './access.decorator';
 import { Cookies } from './cookies';
-import { isSame } from './form-token';
+import { isSame, tokenOf } from './form-token';
 import { linksWork } from './loopback';
 import { sendPage } from './page';
 import type { Typed } from './read-fields';
@@ -144,4 +143,4 @@ export class SignInController {
 }
 
 /** Nobody is signed in yet, so the token of the form derives from the link. */
-const linkTokenOf = (token: string): string => createHash('sha256').update(`link form ${token}`).digest('base64url');
+const linkTokenOf = (token: string): string => tokenOf(token, 'link form');

@@ -62,7 +62,6 @@ ${SCOPE_BOXES}
 <p><button>Create application</button></p>
 </form>`,
   application: `<% layout('@frame') %>
-<% const hasOld = it.application.credentials.some(({ id }) => id === 'previous'); %>
 <dl>
 <dt>Client id</dt><dd>${copied('client-id', 'it.application.clientId')}</dd>
 <dt>State</dt><dd><%= it.application.disabled ? 'disabled: every request is refused' : 'enabled' %></dd>
@@ -70,9 +69,7 @@ ${SCOPE_BOXES}
 <dt>Last token</dt><dd><%= it.time(it.application.issuedAt) %></dd>
 </dl>
 <p><a href="/audit?clientId=<%= it.application.clientId %>">What it changed in the last seven days</a></p>
-<div class="actions">
-<% if (it.application.disabled) { %>${button('enable', 'Enable application')}<% } else { %>${button('disable', 'Disable application', 'bad')}<% } %>
-</div>
+<div class="actions"><% if (it.application.disabled) { %>${button('enable', 'Enable application')}<% } else { %>${button('disable', 'Disable application', 'bad')}<% } %></div>
 <h2>Secrets and keys</h2>
 ${table('it.application.credentials', 'There is none yet.', {
   Credential: `<%= one.type === 'SECRET' ? (one.id === 'previous' ? 'Old secret' : 'Secret') : one.type === 'KEY' ? 'Key ' + one.id : 'Trust ' + (it.trusts.find(({ id }) => id === one.id)?.subject ?? one.id) %>`,
@@ -83,8 +80,7 @@ ${table('it.application.credentials', 'There is none yet.', {
     `<% if (one.type === 'KEY') { %><form method="post" action="/applications/<%= it.application.clientId %>/keys/remove"><%~ include('@fields', it) %><input type="hidden" name="kid" value="<%= one.id %>"><button class="bad">Remove key<span class="hidden"> <%= one.id %></span></button></form><% } %>`,
   ),
 })}
-<% const hasSecret = it.application.credentials.some(({ type }) => type === 'SECRET'); %>
-<div class="actions"><% if (hasOld) { %>${button('end-secret', 'End the old secret')}<% } %><% if (hasSecret) { %>${button('remove-secret', 'Remove the secret', 'bad')}<% } %></div>
+<div class="actions"><% if (it.application.credentials.some(({ id }) => id === 'previous')) { %>${button('end-secret', 'End the old secret')}<% } %><% if (it.application.credentials.some(({ type }) => type === 'SECRET')) { %>${button('remove-secret', 'Remove the secret', 'bad')}<% } %></div>
 ${form('rotate-secret', ROTATION, 'Rotate secret')}
 ${form('keys', KEYS, 'Add key')}
 <h2>Trusted issuers</h2>

@@ -66,10 +66,9 @@ ${input('source', 'Source', '')}`,
 <% if (it.assets) { %>
 <p>${count('asset')} <a href="<%= it.download %>">Download as CSV</a></p>
 <% if (it.typed.hasOwner === 'false' && !it.typed.categoryKey && !it.typed.subKey) { %><p class="hint">Employees are among them, who never have an owner. Choose a category to leave them out.</p><% } %>
-<% const canWrite = it.frame.me.role === 'admin'; %>
+<% const canWrite = it.frame.me.role === 'admin'; const ticked = [it.ticked.typed.ids ?? []].flat(); %>
 <% for (const [name, reason] of Object.entries(it.ticked.errors)) { if (name !== 'owner' || it.assets.length === 0) { %><p class="notice bad"><%= reason %></p><% } } %>
 <% if (canWrite && it.assets.length > 0) { %><form method="post" action="/inventory/ticked/owner<%= it.query %>" id="ticked"><%~ include('@fields', it) %></form><% } %>
-<% const ticked = [it.ticked.typed.ids ?? []].flat(); %>
 ${table('it.assets', 'No asset matches.', {
   Name: `<% if (canWrite && one.type !== 'EMPLOYEE') { %><input type="checkbox" form="ticked" name="ids" value="<%= one.id %>"<% if (ticked.includes(one.id)) { %> checked<% } %> aria-label="Tick <%= one.name %>"> <% } %><a href="/inventory/<%= one.id %>"><%= one.name %></a>`,
   Type: `<%= one.type %>`,
