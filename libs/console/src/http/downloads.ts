@@ -23,11 +23,10 @@ export interface Download<Item> {
   readonly line: (item: Item) => string;
 }
 
-/** Sends lists as files: one at a time and four a minute for each person, in bounded memory. */
+/** Sends lists as files: four a minute for each person, in bounded memory. */
 @Injectable()
 export class Downloads {
   private readonly logger = new Logger('Downloads');
-  private readonly underWay = new Set<string>();
 
   constructor(
     private readonly buckets: TokenBuckets,
@@ -39,32 +38,37 @@ export class Downloads {
   /** A HEAD reads no row, so it leaves no event. @throws 429 */
   async send<Item>(me: SignedIn, response: Response, download: Download<Item>): Promise<void> {
     if (response.req.method === 'HEAD') return void response.type(download.mediaType).end();
-    const { personId, requestId } = me;
-    if (this.underWay.has(personId))
-      throw new HttpException('Another download of yours is under way. Wait for it.', 429);
-    this.underWay.add(personId);
+    const { allowed, retryAfterSeconds } = await this.buckets.charge(`person ${me.personId}`, 'download', LIMIT);
+    if (!allowed) {
+      response.setHeader('Retry-After', String(retryAfterSeconds));
+      throw new HttpException('You get four downloads a minute. Wait a little.', 429);
+    }
+    // The first page comes before the head of the response, so that its faults have a page of their own.
+    const first = await download.reader({ ...PAGE, after: null });
+    response.type(download.mediaType).setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
     try {
-      const { allowed, retryAfterSeconds } = await this.buckets.charge(`person ${personId}`, 'download', LIMIT);
-      if (!allowed) {
-        response.setHeader('Retry-After', String(retryAfterSeconds));
-        throw new HttpException('You get four downloads a minute. Wait a little.', 429);
-      }
-      // The first page comes before the head of the response, so that its faults have a page of their own.
-      const first = await download.reader({ ...PAGE, after: null });
-      response.setHeader('Content-Type', download.mediaType);
-      response.setHeader('Content-Disposition', `attachment; filename="${download.name}"`);
-      const record = (rows: number) => this.record(me, download.resource, rows);
-      const reader = async (page: PageRequest) => {
-        if (!(await this.sessions.find(textOf(me), requestId))) throw new Error('The person may not read on.');
-        return download.reader(page);
-      };
-      await pipeline(linesOf({ ...download, reader }, first, record), response);
+      await pipeline(this.linesOf(me, download, first), response);
     } catch (error) {
       if (!response.headersSent) throw error;
-      this.logger.warn({ message: 'download cut off', requestId, error });
+      this.logger.warn({ message: 'download cut off', requestId: me.requestId, error });
       response.destroy();
+    }
+  }
+
+  /** Records the rows at the end, complete or cut, before the response ends. */
+  private async *linesOf<Item>(me: SignedIn, download: Download<Item>, first: Page<Item>): AsyncGenerator<string> {
+    let [rows, page] = [0, first];
+    try {
+      yield download.head;
+      for (;;) {
+        rows += page.items.length;
+        yield page.items.map(download.line).join('');
+        if (page.endPosition === null) return;
+        if (!(await this.sessions.find(textOf(me), me.requestId))) throw new Error('The person may not read on.');
+        page = await download.reader({ ...PAGE, after: page.endPosition });
+      }
     } finally {
-      this.underWay.delete(personId);
+      await this.record(me, download.resource, rows);
     }
   }
 
@@ -82,24 +86,5 @@ export class Downloads {
       this.logger.error({ message: 'download not recorded in the audit', ...lost });
       throw error;
     }
-  }
-}
-
-/** Records the rows at the end, complete or cut, before the response ends. */
-async function* linesOf<Item>(
-  { head, line, reader }: Download<Item>,
-  first: Page<Item>,
-  record: (rows: number) => Promise<void>,
-): AsyncGenerator<string> {
-  let rows = 0;
-  try {
-    yield head;
-    for (let page = first; ; page = await reader({ ...PAGE, after: page.endPosition })) {
-      rows += page.items.length;
-      yield page.items.map(line).join('');
-      if (page.endPosition === null) return;
-    }
-  } finally {
-    await record(rows);
   }
 }
