@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { Metrics } from '#libs/platform/observability';
 import { AuditRecorder } from '#libs/audit/operators';
 import { loadConsoleSettings } from '../../apps/console/src/console-settings';
@@ -54,6 +55,7 @@ describe('The console', () => {
       await add('once@example.com');
       const path = await linkOf(ours.slug, 'once@example.com');
       const browser = console.browser();
+      const told = jest.spyOn(Logger.prototype, 'warn');
 
       const opened = [await browser.get(path), await browser.get(path)];
       const forged = await console.browser().post(path, { csrf: 'x'.repeat(43) });
@@ -62,6 +64,9 @@ describe('The console', () => {
       const empty = await fetch(`${console.origin}${path}`, { method: 'POST' });
 
       expect([empty.status, forged.status]).toEqual([403, 403]);
+      const refusal = { message: 'sign-in refused', reason: 'the form has no valid token' };
+      expect(told.mock.calls.flat()).toMatchObject([refusal, {}, refusal]);
+      told.mockRestore();
       expect(opened.map(({ status }) => status)).toEqual([200, 200]);
       expect([used.status, used.headers.get('location'), again.status]).toEqual([303, '/', 403]);
       expect(again.headers.getSetCookie()).toEqual([]);
@@ -355,6 +360,8 @@ describe('The console', () => {
       const [one, ...others] = guesses.filter(({ status }) => status === 429);
       expect([others.length, one?.text.includes('minute')]).toEqual([59 - tried, false]);
       expect(one?.headers.get('retry-after')).toMatch(/^[123]$/);
+      const reason = 'too many sign-ins failed from this address';
+      expect(limited.logLines.filter((line) => line['reason'] === reason)).toHaveLength(60 - tried);
     });
 
     it('counts no sign-in that succeeds', async () => {

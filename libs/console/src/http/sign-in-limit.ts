@@ -30,7 +30,7 @@ export class SignInLimit {
     const owner = `console ${sourceOf(response.req)}`;
     const { allowed, retryAfterSeconds } = await this.buckets.charge(owner, BUCKET, FAILURES);
     if (!allowed) {
-      this.outcomes.add('limited');
+      this.tell(response, 'too many sign-ins failed from this address', 'limited');
       response.setHeader('Retry-After', String(retryAfterSeconds));
       throw new HttpException('Too many sign-ins failed from this address. Wait a little.', 429);
     }
@@ -46,8 +46,8 @@ export class SignInLimit {
   }
 
   /** Tells operators of a refusal. It is not charged here. */
-  tell({ req }: Response, reason: string): null {
-    this.outcomes.add('refused');
+  tell({ req }: Response, reason: string, outcome: 'refused' | 'limited' = 'refused'): null {
+    this.outcomes.add(outcome);
     this.logger.warn({ message: 'sign-in refused', requestId: req.context.requestId, reason });
     return null;
   }

@@ -86,13 +86,13 @@ export class SignInController {
   @Post('sign-in/link/:token')
   @Access('anyone')
   async useLink(@Sent() { token }: SentTo<'token'>, @Res() response: Response): Promise<void> {
-    if (!linksWork(this.settings, response.req)) throw new NotFoundException();
-    await readLinkForm(response.req, response);
-    const { csrf } = response.req.body as Typed;
-    if (typeof csrf !== 'string' || !isSame(csrf, linkTokenOf(token))) throw new ForbiddenException(REFUSED);
-    const { requestId } = response.req.context;
-    const use = async () => (await this.people.useLink(token, requestId)) ?? 'the link is unknown, used or too old';
-    const session = await this.limit.check(response, use);
+    const { req } = response;
+    if (!linksWork(this.settings, req)) throw new NotFoundException();
+    await readLinkForm(req, response);
+    const session = await this.limit.check(response, async () => {
+      if (!isSame(String((req.body as Typed)['csrf']), linkTokenOf(token))) return 'the form has no valid token';
+      return (await this.people.useLink(token, req.context.requestId)) ?? 'the link is unknown, used or too old';
+    });
     if (!session) throw new ForbiddenException('This link was used or is older than five minutes. Make another one.');
     this.begin(response, session);
   }
