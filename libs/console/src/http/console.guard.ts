@@ -9,6 +9,7 @@ import { Access } from './access.decorator';
 import { Cookies } from './cookies';
 import { assertForm } from './form-token';
 import { AnotherResponse } from './page';
+import type { Typed } from './read-fields';
 
 /** The longest field has 20,000 characters, each of up to 12 bytes in a form. */
 const readForm = formReader('256kb');
@@ -38,8 +39,8 @@ export class ConsoleGuard implements CanActivate {
     else {
       // Nobody else's body is read.
       await readForm(request, context.switchToHttp().getResponse());
-      // The right may have ended while the form came.
-      assertForm(await admit(), request.body as Record<string, unknown>);
+      // The right may have ended while the form came. Signing out is about no workspace.
+      assertForm(await admit(), request.body as Typed, request.path === '/sign-out');
     }
     return true;
   }

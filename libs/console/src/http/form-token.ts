@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ConflictException, ForbiddenException } from '@nestjs/common';
 import type { SignedIn } from '../domain/signed-in';
+import type { Typed } from './read-fields';
 
 /** Hidden fields of every form: the workspace that it was made for, and a token of this session that covers it. */
 export const formFields = ({ secret, workspaceId }: SignedIn): { csrf: string; workspace: string } => ({
@@ -9,13 +10,14 @@ export const formFields = ({ secret, workspaceId }: SignedIn): { csrf: string; w
 });
 
 /**
- * @throws 403 for a form that this session did not get, 409 for one of a workspace from which the session has moved on
+ * @throws 403 for a form that this session did not get, 409 for one of a workspace from which the session has moved on,
+ * unless it may be of any
  */
-export function assertForm({ secret, workspaceId }: SignedIn, { csrf, workspace }: Record<string, unknown>): void {
+export function assertForm({ secret, workspaceId }: SignedIn, { csrf, workspace }: Typed, ofAny = false): void {
   if (!isSame(String(csrf), tokenOf(secret, `form ${String(workspace)}`))) {
     throw new ForbiddenException('This form is not valid. Open the page again and send its form.');
   }
-  if (workspace !== workspaceId) {
+  if (workspace !== workspaceId && !ofAny) {
     throw new ConflictException('You changed the workspace since this form was opened. Nothing was changed.');
   }
 }
