@@ -14,6 +14,7 @@ const COMPUTERS = {
     columns: ['facet'],
     counter: 'computer_count',
     ranges: () => [{ condition: 'facet = ?', values: FACETS.map((facet) => [facet]) }],
+    idsFirst: true,
   },
 };
 
