@@ -6,7 +6,7 @@ import { type Role } from '../domain/person';
 import { type SignedIn, mayAct } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
 import { Access } from './access.decorator';
-import { Cookies } from './cookies';
+import { BOOKMARK, Cookies, SIGN_IN_MS } from './cookies';
 import { assertForm } from './form-token';
 import { AnotherResponse } from './page';
 import type { Typed } from './read-fields';
@@ -52,6 +52,8 @@ export class ConsoleGuard implements CanActivate {
     // A dead cookie stays: this request may be older than a switch, whose cookie a clearing would take away.
     if (!signedIn)
       throw new AnotherResponse((response) => {
+        const { method, originalUrl } = request;
+        if (method === 'GET' && BOOKMARK.test(originalUrl)) this.cookies.set(response, 'page', originalUrl, SIGN_IN_MS);
         // A browser that still sends a file follows no redirect. It shows a refusal, and follows its header.
         const isSending = request.is('multipart/form-data') && !request.complete;
         response.setHeader('Refresh', '0; url=/sign-in').redirect(isSending ? 401 : 303, '/sign-in');

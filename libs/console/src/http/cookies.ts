@@ -2,10 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
 import type { Request, Response } from 'express';
 
-/** Lax, because a Strict cookie is not sent after the issuer's redirect. */
-const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
+/** Lax, because a Strict cookie is not sent after the issuer's redirect. Values have characters of cookies only. */
+const OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/', encode: String } as const;
 
-type Name = 'session' | 'sign_in' | 'notice';
+/** Longest time of a browser at the issuer. */
+export const SIGN_IN_MS = 600_000;
+
+/** The address of a page, which leads to no other site and is no file. */
+export const BOOKMARK = /^\/[a-z]+(?:\/(?!download)[\w-]+)?(?:\?[\w%&=+.*:-]{0,1000})?$/;
+
+type Name = 'session' | 'sign_in' | 'notice' | 'page';
 
 /** The cookies of the console. On https a browser takes them from this host only. */
 @Injectable()
@@ -21,6 +27,13 @@ export class Cookies {
     const found = (headers.cookie ?? '').split('; ').filter((pair) => pair.startsWith(wanted));
     // Two of them: somebody else set one.
     return found.length === 1 ? (found[0] as string).slice(wanted.length) : null;
+  }
+
+  /** Reads a cookie that serves once. */
+  take(response: Response, name: Name): string | null {
+    const value = this.read(response.req, name);
+    if (value !== null) this.clear(response, name);
+    return value;
   }
 
   set(response: Response, name: Name, value: string, maxAgeMs?: number): void {

@@ -12,10 +12,7 @@ export function leaveNotice(cookies: Cookies, me: SignedIn, response: Response, 
 
 /** Takes it away, because it is told once. */
 export function takeNotice(cookies: Cookies, me: SignedIn, response: Response): string | null {
-  const kept = cookies.read(response.req, 'notice');
-  if (kept === null) return null;
-  cookies.clear(response, 'notice');
-  const [encoded = '', token = ''] = kept.split('.');
+  const [encoded = '', token = ''] = (cookies.take(response, 'notice') ?? '').split('.');
   const text = Buffer.from(encoded, 'base64url').toString();
   return isSame(token, proofOf(me, text)) ? text : null;
 }

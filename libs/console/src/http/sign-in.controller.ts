@@ -8,15 +8,12 @@ import { People } from '../typeorm/people';
 import { Sessions } from '../typeorm/sessions';
 import { type WorkspaceSecret, digestOf, newSecret, textOf } from '../typeorm/workspace-secret';
 import { Access, Sent, type SentTo } from './access.decorator';
-import { Cookies } from './cookies';
+import { BOOKMARK, Cookies, SIGN_IN_MS } from './cookies';
 import { isSame, tokenOf } from './form-token';
 import { linksWork } from './loopback';
 import { sendPage } from './page';
 import type { Typed } from './read-fields';
 import { SignInLimit } from './sign-in-limit';
-
-/** Longest time of a browser at the issuer. */
-const SIGN_IN_MS = 600_000;
 
 const readLinkForm = formReader('4kb');
 
@@ -73,7 +70,7 @@ export class SignInController {
     const [person, other] = people ?? [];
     if (!person) throw new ForbiddenException(REFUSED + hint);
     // Any workspace may have added the account, so the person chooses among several.
-    this.begin(response, person, other ? '/workspaces' : '/');
+    this.begin(response, person, other ? '/workspaces' : this.pageWanted(response));
   }
 
   @Get('sign-in/link/:token')
@@ -94,7 +91,7 @@ export class SignInController {
       return (await this.people.useLink(token, req.context.requestId)) ?? 'the link is unknown, used or too old';
     });
     if (!session) throw new ForbiddenException('This link was used or is older than five minutes. Make another one.');
-    this.begin(response, session);
+    this.begin(response, session, this.pageWanted(response));
   }
 
   @Post('sign-out')
@@ -122,7 +119,7 @@ export class SignInController {
       const moved = await this.sessions.move(me, chosen);
       if (moved !== null) this.cookies.set(response, 'session', moved);
     }
-    response.redirect(303, '/');
+    response.redirect(303, this.pageWanted(response));
   }
 
   /** Binds the people whom the account opens, and begins a session of the first. Returns the reason where there is none. */
@@ -136,9 +133,15 @@ export class SignInController {
     return bound.length > 0 ? bound : 'nobody was added with this account or verified address';
   }
 
-  private begin(response: Response, session: WorkspaceSecret, page = '/'): void {
+  private begin(response: Response, session: WorkspaceSecret, page: string): void {
     this.cookies.set(response, 'session', textOf(session));
     response.redirect(303, page);
+  }
+
+  /** The page that led to the sign-in, or the overview. */
+  private pageWanted(response: Response): string {
+    const page = this.cookies.take(response, 'page') ?? '';
+    return BOOKMARK.test(page) ? page : '/';
   }
 }
 
