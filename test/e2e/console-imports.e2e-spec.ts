@@ -168,15 +168,6 @@ describe('An upload to the console', () => {
     expect(times).toBe(2);
   });
 
-  it('that fails is recorded as failed', async () => {
-    const { path } = await tried(record('f'), { source: 'failing' });
-    await query("ALTER TABLE asset ADD CONSTRAINT planted CHECK (source <> 'failing') NOT VALID", []);
-    await importNow(path).finally(() => query('ALTER TABLE asset DROP CONSTRAINT planted', []));
-
-    const [run] = await query(`SELECT outcome, files FROM import_run WHERE source = 'failing'`, []);
-    expect(run).toEqual({ outcome: 'FAILED', files: [{ name: 'things.ndjson', bytes: 59 }] });
-  });
-
   it('reads what a tool exports by a ready map', async () => {
     const items = JSON.stringify({ value: [{ id: 'd1', deviceName: 'Laptop', serialNumber: 'S1' }] });
 
