@@ -123,6 +123,24 @@ describe('The console in a browser', () => {
     }
   });
 
+  it('removes a person by a second click only, without scripts', async () => {
+    const person = ['--email', 'leaver@example.com', '--name', 'Leaver', '--role', 'viewer'];
+    await console.admin('people', 'add', '--workspace', slug, ...person);
+    const context = await browser.newContext({ viewport: { width: 400, height: 900 }, javaScriptEnabled: false });
+    const page = await signIn(context);
+    await page.goto(`${console.origin}/people`);
+    const row = page.getByRole('row').filter({ hasText: 'leaver@example.com' });
+
+    await row.locator('summary').click();
+    const left = [await row.count(), await widthOverflow(page)];
+    await keepScreenshot('console-people-remove-400', page);
+    await row.getByRole('button', { name: 'Remove now Leaver' }).click();
+    await row.waitFor({ state: 'detached' });
+
+    expect([left, new URL(page.url()).pathname]).toEqual([[1, 0], '/people']);
+    await context.close();
+  });
+
   it('signs a person in by OpenID Connect, whose issuer is another site', async () => {
     const [port, consolePort] = [String(await freePort()), String(await freePort())];
     const callback = `http://127.0.0.1:${consolePort}/sign-in/callback`;

@@ -35,6 +35,7 @@ describe('The people of the console', () => {
       items: { id: string; email: string; role: string; state: string }[];
     };
     const id = items.find(({ email }) => email === 'new@example.com')?.id ?? '';
+    expect(page.text).toMatch(new RegExp(`<details><summary[^>]*>Remove(?:(?!</details>)[^])*/people/${id}/remove`));
     const raised = await admin.submit('/people', `/people/${id}/role`);
     const removed = await admin.submit('/people', `/people/${id}/remove`);
     const twice = await admin.post(`/people/${id}/remove`, page.fields('/people'));

@@ -11,8 +11,7 @@ ${table('it.people', '', {
   'Last sign-in': `<%= one.state === 'closed' ? 'did not come within 14 days: add again' : it.time(one.signedInAt) %>`,
   Change: buttons(`<% const other = one.role === 'admin' ? 'viewer' : 'admin'; %><div class="actions">
 <form method="post" action="/people/<%= one.id %>/role"><%~ include('@fields', it) %><input type="hidden" name="role" value="<%= other %>"><button class="plain">Make <%= other === 'admin' ? 'administrator' : 'viewer' %><span class="hidden"> of <%= one.name %></span></button></form>
-<form method="post" action="/people/<%= one.id %>/remove"><%~ include('@fields', it) %><button class="bad">Remove<span class="hidden"> <%= one.name %></span></button></form>
-</div>`),
+<details><summary class="button plain">Remove<span class="hidden"> <%= one.name %></span></summary><form method="post" action="/people/<%= one.id %>/remove"><%~ include('@fields', it) %><p>The access ends at once. The name stays for the audit.</p><button class="bad">Remove now<span class="hidden"> <%= one.name %></span></button></form></details></div>`),
 })}
 <h2>Add a person</h2>
 <p>No mail is sent. Give the person the address of this console. The first sign-in must come within 14 days.</p>
