@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StreamTurns } from '../../libs/platform/src/streams/stream-lines';
 import { ApiUnderWatch } from '../support/api-under-watch';
+import { withRedis } from '../support/redis-connection';
 import { type TestApp, startApp, startInstance } from '../support/start-app';
 import { StreamReader } from '../support/stream-reader';
 import { startTemporaryRedis } from '../support/temporary-redis';
@@ -157,6 +158,18 @@ describe('The single stream of an application', () => {
     await instance.process.kill();
 
     expect(await untilFree()).toBeLessThan(5_000);
+  });
+
+  it('may start after its instance was killed and the clock of Redis was set back', async () => {
+    const instance = await ApiUnderWatch.start(app.database, { REDIS_URL: shared.url, BASE_URL: app.settings.baseUrl });
+    expect(await answer(`http://127.0.0.1:${instance.port}`)).toBe(200);
+    await instance.process.kill();
+
+    await withRedis(shared.url, async (redis) => {
+      for (const place of await redis.keys('*:export')) await redis.pexpire(place, 3_600_000);
+    });
+
+    expect(await answer()).toBe(200);
   });
 
   it('is exclusive on each instance while Redis is away', async () => {

@@ -25,7 +25,9 @@ const RENEWAL_MS = 1_000;
 const TAKE_PLACE = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}
-  if redis.call('GET', KEYS[2]) then return false end
+  -- A place with more time left than a lease was taken before the clock was set back.
+  local left = redis.call('PTTL', KEYS[2])
+  if left > 0 and left <= tonumber(ARGV[6]) then return false end
   local charged = charge(ARGV[2], now, tonumber(ARGV[3]), tonumber(ARGV[4]))
   if charged[1] == 1 then redis.call('SET', KEYS[2], ARGV[5], 'PX', ARGV[6]) end
   return charged`);
