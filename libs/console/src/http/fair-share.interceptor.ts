@@ -8,7 +8,7 @@ import {
 import type { Request, Response } from 'express';
 import { type Observable, finalize } from 'rxjs';
 
-/** What a person may have under way at once on an instance. One connection of its pool stays for others. */
+/** Pages and downloads that an instance makes for one person at once. One connection of its pool stays for others. */
 const MOST = { download: 1, page: 3 };
 
 /** Bounds the pages of each person that are made at once. One that is asked for too early loads itself again. */

@@ -10,8 +10,8 @@ export const formFields = ({ secret, workspaceId }: SignedIn): { csrf: string; w
 });
 
 /**
- * @throws 403 for a form that this session did not get, 409 for one of a workspace from which the session has moved on,
- * unless it may be of any
+ * @throws 403 for a form that this session did not get. Unless the form may be `ofAny` workspace, 409 when the session has
+ * moved on to another one
  */
 export function assertForm({ secret, workspaceId }: SignedIn, { csrf, workspace }: Typed, ofAny = false): void {
   if (!isSame(String(csrf), tokenOf(secret, `form ${String(workspace)}`))) {
