@@ -113,5 +113,5 @@ export const unknownApplication = (clientId: string): CommandFailed =>
 function parseLimit(value: string): RateLimit {
   const limit = parseRateLimit(value);
   if (limit) return limit;
-  throw new InvalidArgumentError('A limit is <per minute>/<burst>, such as 50/100.');
+  throw new InvalidArgumentError('A limit is <per minute>/<burst>, such as 50/100, each from 1 to 999,999,999.');
 }

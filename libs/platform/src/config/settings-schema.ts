@@ -62,7 +62,10 @@ const rateLimit = (normal: string) =>
     .transform((text, context): RateLimit => {
       const limit = parseRateLimit(text);
       if (limit) return limit;
-      context.addIssue({ code: 'custom', message: 'must be <sustained per minute>/<burst>, as in 50/100' });
+      context.addIssue({
+        code: 'custom',
+        message: 'must be <sustained per minute>/<burst>, as in 50/100, each from 1 to 999,999,999',
+      });
       return z.NEVER;
     });
 const operatorName = z.string().refine(isOperatorName, `must be ${OPERATOR_NAME_RULE}`);

@@ -8,7 +8,7 @@ const DATABASE_URL = 'postgres://api:secret@db/compliance';
 
 const BARE = 'must have neither a user, a query nor a fragment: addresses are made by adding a path';
 
-const LIMIT = 'must be <sustained per minute>/<burst>, as in 50/100';
+const LIMIT = 'must be <sustained per minute>/<burst>, as in 50/100, each from 1 to 999,999,999';
 const ADDRESSES = 'must be a comma-separated list of addresses, such as 10.0.0.0/8';
 
 const faultsOf = (environment: Record<string, string>): readonly string[] => {

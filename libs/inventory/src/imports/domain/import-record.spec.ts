@@ -42,6 +42,7 @@ describe('An import record', () => {
     ],
     [{ ...COMPUTER, email: 'a@b' }, 'email is not a member of COMPUTER records.'],
     [{ ...COMPUTER, colour: 'red' }, 'colour is not a member of COMPUTER records.'],
+    [{ ...COMPUTER, '': 'red' }, '"" is not a member of COMPUTER records.'],
     [{ ...COMPUTER, type: 'CUSTOM' }, 'type CUSTOM does not belong to categoryKey COMPUTER.'],
     [{ ...COMPUTER, categoryKey: 'CLOUD' }, 'type is required for CLOUD and must be one of the CLOUD_… types.'],
     [{ ...COMPUTER, categoryKey: 'CLOUD', type: 'CLOUD' }, /^type must be one of CLOUD_AUTOSCALE_GROUPS/],

@@ -60,7 +60,9 @@ export class RecordReader {
     for (const name of Object.keys(this.members)) {
       if (this.isFull) return;
       if (names.has(name) || this.members[name] === null) continue;
-      this.refuse(`${this.path}${shown(name)} is not a member${category === null ? '' : ` of ${category} records`}.`);
+      this.refuse(
+        `${this.path}${shown(name) || '""'} is not a member${category === null ? '' : ` of ${category} records`}.`,
+      );
     }
   }
 

@@ -55,9 +55,8 @@ interface Silence {
 
 /**
  * Bounds the number of connections, and how long they may be idle. Closes one on which no byte moves for 30 s during a
- * request or its response. With that long a period, Node
- * would report an unread response after up to 60 s: during the first one the operating system took a part of it. Only
- * Node sees such parts, so a report also tells that there was none.
+ * request or its response. With that long a period, Node would report an unread response after up to 60 s: during the
+ * first one the operating system took a part of it. Only Node sees such parts, so a report also tells that there was none.
  */
 export function boundConnections(server: Server): void {
   const silences = new WeakMap<Socket, Silence>();
