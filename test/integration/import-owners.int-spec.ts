@@ -1,5 +1,8 @@
 import { Client, type QueryResult } from 'pg';
-import { WAITING_FOR_EMPLOYEES } from '../../libs/inventory/src/imports/typeorm/waiting-statements';
+import {
+  MOST_WAITING_EMPLOYEES,
+  WAITING_FOR_EMPLOYEES,
+} from '../../libs/inventory/src/imports/typeorm/waiting-statements';
 import { EMPLOYEE, ImportSetting, LAPTOP, NOTHING } from '../support/import-setting';
 
 const BY_EMAIL = { ...LAPTOP, owner: undefined, ownerEmail: ' ADA@Example.com ' };
@@ -128,6 +131,97 @@ describe('ownerEmail of imported records', () => {
       await idOf('itself'),
       await idOf('hr-17'),
     ]);
+  });
+
+  it.each([true, false])(
+    'gives up after 30 levels of owners, and has them at the next import (dry run: %s)',
+    async (dryRun) => {
+      const chain = Array.from({ length: 40 }, (_, level) => ({
+        ...{ ...EMPLOYEE, externalId: `level-${level}`, email: undefined },
+        ...(level < 39 && { owner: `level-${level + 1}` }),
+      }));
+      const laptop = { ...LAPTOP, owner: 'level-0' };
+
+      const first = await setting.run(setting.ndjson(laptop, ...chain), { dryRun });
+
+      const reason = 'owner is not a visible employee of this source.';
+      const warnings = Array.from({ length: 9 }, (_, level) => ({ line: level + 2, reason }));
+      expect(first).toMatchObject({ created: 41, failed: 0, warned: 9, warnings });
+      if (dryRun) return;
+      expect(await ownerOf('C02XK')).toBe(await idOf('level-0'));
+      expect(await setting.importAll(laptop, ...chain)).toMatchObject({ updated: 9, unchanged: 32, warned: 0 });
+      expect(await ownerOf('level-0')).toBe(await idOf('level-1'));
+    },
+  );
+
+  it('takes no more of the disk while records wait for a long row of owners', async () => {
+    const waiting = Array.from({ length: 2_000 }, (_, index) => ({
+      ...LAPTOP,
+      externalId: `c-${index}`,
+      owner: 'level-0',
+    }));
+    const chain = Array.from({ length: 28 }, (_, level) => ({
+      ...{ ...EMPLOYEE, externalId: `level-${level}`, email: undefined },
+      ...(level < 27 && { owner: `level-${level + 1}` }),
+    }));
+    const size = `SELECT max(pg_table_size(oid))::int AS bytes FROM pg_class WHERE relname = 'import_deferred'`;
+    let most = 0;
+    const watch = setInterval(() => {
+      void setting.database.admin.query<{ bytes: number }>(size).then(({ rows }) => {
+        most = Math.max(most, rows[0]?.bytes ?? 0);
+      });
+    }, 50);
+
+    const report = await setting.importAll(...waiting, ...chain);
+    clearInterval(watch);
+
+    expect(report).toMatchObject({ created: 2_028, warned: 0 });
+    // The records take half a megabyte.
+    expect([most > 0, most < 3e6]).toEqual([true, true]);
+  });
+
+  it.each([
+    [
+      'who name nobody',
+      { strict: true },
+      (place: number) => ({ ...LAPTOP, externalId: `c-${place}`, owner: 'nobody' }),
+    ],
+    [
+      'who own each other',
+      {},
+      (place: number) => ({ ...EMPLOYEE, externalId: `e-${place}`, owner: `e-${(place + 1) % 40}` }),
+    ],
+  ])('reads no more than 17 MB of the lines of records that waited and %s', async (_, options, recordOf) => {
+    const asked = jest.spyOn(Client.prototype, 'query');
+    const lines = Array.from({ length: 40 }, (__, place) => JSON.stringify(recordOf(place)).padEnd(1_000_000));
+    let bad = 0;
+
+    const report = await setting.run(setting.file(lines.join('\n')), { ...options, onBadLine: () => (bad += 1) });
+    const answers = await Promise.allSettled(
+      asked.mock.results.map(({ value }) => value as Promise<QueryResult | object>),
+    );
+    asked.mockRestore();
+    const longest = answers.map((answer) => {
+      const { rows = [] } = (answer.status === 'fulfilled' ? answer.value : {}) as Partial<
+        QueryResult<{ kept?: string | null }>
+      >;
+      return rows.reduce((sum, { kept }) => sum + (kept?.length ?? 0), 0);
+    });
+
+    expect([report.failed >= 16, bad === report.failed, report.failed + report.created]).toEqual([true, true, 40]);
+    expect([Math.max(...longest) > 15e6, Math.max(...longest) < 17.1e6]).toEqual([true, true]);
+  });
+
+  it('gives employees no owner at the first import where too many own each other', async () => {
+    const most = MOST_WAITING_EMPLOYEES + 1;
+    const circle = Array.from({ length: most }, (_, place) => ({
+      ...{ ...EMPLOYEE, externalId: `e-${place}`, email: undefined },
+      owner: `e-${(place + 1) % most}`,
+    }));
+
+    const report = await setting.run(setting.ndjson(...circle), { dryRun: true });
+
+    expect(report).toMatchObject({ created: most, failed: 0, warned: most });
   });
 
   it('lets new employees who share the address of their owner wait for the last of them, once each', async () => {

@@ -1,6 +1,7 @@
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { equalsText } from '#libs/platform/lists';
 import { COMPUTER, EMPLOYEE } from '../../assets/typeorm/asset.row';
+import { lastOfBatch } from './waiting-statements';
 import { UPDATED_AT } from './write-statements';
 
 /**
@@ -41,7 +42,7 @@ export const KEEP_LIKELY = `
 export const REFUSE_LIKELY = `
   WITH likely AS (
     DELETE FROM import_new_computer
-     WHERE place <= (SELECT max(place) FROM (SELECT place FROM import_new_computer ORDER BY place LIMIT 5000) AS next)
+     WHERE place <= (${lastOfBatch('import_new_computer LEFT JOIN import_deferred USING (place)')})
     RETURNING place
   )
   DELETE FROM import_deferred AS waiting USING likely WHERE waiting.place = likely.place

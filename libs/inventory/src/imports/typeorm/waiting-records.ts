@@ -8,6 +8,11 @@ import * as sql from './waiting-statements';
 
 /** A place before every record. */
 const BEFORE_ALL = '-1';
+/**
+ * Passes over all that wait: more than any organization has levels. Each level may take one, and an import whose employees
+ * own one another in a long row would never end.
+ */
+const MOST_PASSES = 30;
 export const NOTHING_WRITTEN: MergeOutcome = {
   created: 0,
   updated: 0,
@@ -45,13 +50,23 @@ export class WaitingRecords {
     if (isOnSecond) this.onSecond += count;
   }
 
-  /** Merges them. An owner may itself wait for its owner, so passes repeat while one makes progress. */
+  /**
+   * Merges them. An owner may itself wait for its owner, so passes repeat while one makes progress. After the last one,
+   * employees who wait still get no owner before the next import.
+   */
   async *merge(second: StagingConnection | null, which: Which): AsyncIterable<MergeOutcome> {
     if (second && this.onSecond > 0) await this.takeFrom(second);
     let step: Step = 'wait';
+    let passes = 0;
     for (let before = this.count; this.count > 0; before = this.count) {
       if ((yield* this.pass(step, which)) === 0) return;
-      if (this.count < before) step = 'wait';
+      passes += 1;
+      // A pass writes anew what waits again, and Postgres itself vacuums no temporary table.
+      await this.connection.client.query(sql.FREE_DEFERRED);
+      if (passes === MOST_PASSES) {
+        await this.connection.client.query(sql.FORGET_OWNERS);
+        step = 'release';
+      } else if (this.count < before) step = 'wait';
       else if (step === 'wait') step = 'release';
       else {
         const refused = await this.inTransaction(() => this.endCircles());
@@ -101,11 +116,15 @@ export class WaitingRecords {
 
   /**
    * All that wait now wait for somebody who waits too. Refuses those who wait for each other. Those who do by e-mail address
-   * get no owner.
+   * get no owner, and nobody does where too many wait.
    */
   private async endCircles(): Promise<Refusal[]> {
     const { client } = this.connection;
     const { rows } = await client.query<{ place: string; owner: string; by_email: boolean }>(sql.WAITING_FOR_EMPLOYEES);
+    if (rows.length > sql.MOST_WAITING_EMPLOYEES) {
+      await client.query(sql.FORGET_OWNERS);
+      return [];
+    }
     const circles = ownerCircles(new Map(rows.map(({ place, owner }) => [Number(place), Number(owner)])));
     if (circles.length === 0) throw new Error('Records wait for owners who do not.');
     const byEmail = new Set(rows.filter(({ by_email }) => by_email).map(({ place }) => Number(place)));

@@ -4,9 +4,19 @@ import { STAGED } from './import-rows';
 export const COPY_DEFERRED_OUT = `COPY import_deferred (${STAGED}) TO STDOUT`;
 export const COPY_DEFERRED_IN = `COPY import_deferred (${STAGED}) FROM STDIN`;
 
-/** $1 places. */
+/**
+ * The last place of the next batch of these rows: up to 5,000, whose lines a process has memory for where they are refused.
+ */
+export const lastOfBatch = (rows: string): string => `
+  SELECT max(place) FROM (
+    SELECT place, sum(octet_length(kept)) OVER (ORDER BY place) - octet_length(kept) AS bytes_before
+      FROM (SELECT place, kept FROM ${rows} ORDER BY place LIMIT 5000) AS next) AS sized
+   WHERE coalesce(bytes_before, 0) < 16000000`;
+
+/** Refuses a batch of them. Without these the others no longer wait for each other. $1 places. */
 export const REFUSE_WAITING = `
-  DELETE FROM import_deferred WHERE place = ANY ($1::bigint[])
+  DELETE FROM import_deferred
+   WHERE place = ANY ($1::bigint[]) AND place <= (${lastOfBatch('import_deferred WHERE place = ANY ($1::bigint[])')})
   RETURNING place, 'New employees who own themselves or each other cannot be brought in; bring them in without owner first.'
             AS reason, kept`;
 
@@ -23,9 +33,19 @@ export const NAME_WAITING_EMPLOYEES = `
 /** $1 places of records whose owner then is nobody, so that they are imported with a warning. */
 export const FORGET_ADDRESSES = `UPDATE import_deferred SET owner_email = '' WHERE place = ANY ($1::bigint[])`;
 
+/** Lets employees wait for nobody: no employee has an empty id. */
+export const FORGET_OWNERS = `
+  UPDATE import_deferred SET owner_public_id = NULL, owner_external_id = '' WHERE sub_key = ${EMPLOYEE}`;
+
+/** Outside of transactions. */
+export const FREE_DEFERRED = 'VACUUM import_deferred';
+
+/** A process has memory for so many. */
+export const MOST_WAITING_EMPLOYEES = 50_000;
+
 /**
- * Employees who wait for one another, by their places. Of several with the address it names the last one. A join by address
- * would return all pairs of those who share it.
+ * Employees who wait for one another, by their places, and one row more than a process has memory for. Of several with the
+ * address it names the last one. A join by address would return all pairs of those who share it.
  */
 export const WAITING_FOR_EMPLOYEES = `
   SELECT one.place, owner.place AS owner, false AS by_email
@@ -45,13 +65,13 @@ export const WAITING_FOR_EMPLOYEES = `
           UNION ALL
           SELECT NULL, place, ${lowerCase('email')} FROM import_waiting_employee) AS named
        WHERE address IS NOT NULL) AS one
-   WHERE place IS NOT NULL AND owner IS NOT NULL`;
+   WHERE place IS NOT NULL AND owner IS NOT NULL
+   LIMIT ${MOST_WAITING_EMPLOYEES + 1}`;
 
 const takeDeferred = (which: string): string => `
   WITH taken AS (
     DELETE FROM import_deferred
-     WHERE ${which} AND place <= (
-       SELECT max(place) FROM (SELECT place FROM import_deferred WHERE ${which} ORDER BY place LIMIT 5000) AS next)
+     WHERE ${which} AND place <= (${lastOfBatch(`import_deferred WHERE ${which}`)})
     RETURNING ${STAGED}
   ), staged AS (INSERT INTO import_staged SELECT * FROM taken)
   SELECT max(place)::text AS last, count(*)::int AS taken FROM taken`;
