@@ -54,6 +54,17 @@ describe('The purge of idempotency records', () => {
     expect([await purging, await left()]).toEqual([2, 1]);
   });
 
+  it('removes nothing while the clocks of Postgres and of the process are hours apart', async () => {
+    await records(3, 'in the past');
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 7_200_000);
+    try {
+      await expect(purge.run('wait')).rejects.toThrow('The clock of Postgres');
+    } finally {
+      clock.mockRestore();
+    }
+    expect(await left()).toBe(3);
+  });
+
   it('runs once at a time: others leave or wait', async () => {
     await records(5, 'in the past');
     const { admin } = database;

@@ -36,6 +36,10 @@ const scopeStatement = (scope: TenantScope): BoundStatement => {
 
 const TRANSACTION = { name: 'transaction', attributes: { 'db.system.name': 'postgresql' } };
 
+const CLOCK = prepared('clock', 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint');
+/** Clocks that differ by more are not just set a little wrong. */
+const CLOCKS_APART_MS = 3_600_000;
+
 /** A row that the work names was deleted meanwhile. */
 const VANISHED_SQLSTATES = new Set(['23502', '23503']);
 /** Errors that a retry can fix: deadlock, serialization failure, lock timeout, a vanished row. */
@@ -118,6 +122,19 @@ export class Database {
     const unit = this.unitFor(scope);
     if (unit) unit.write(statements);
     else await this.run(scope, statements);
+  }
+
+  /**
+   * For work that deletes by age, for good: a clock of Postgres that runs ahead, be it for a minute, would make everything old.
+   * @throws when it is an hour away from the clock of this process
+   */
+  async assertClocksAgree(): Promise<void> {
+    const [[row] = []] = await this.run({ outsideTenants: true }, [bind(CLOCK, [])]);
+    if (Math.abs(Number(row?.[0]) - Date.now()) > CLOCKS_APART_MS) {
+      throw new Error(
+        'The clock of Postgres and that of this process differ by more than an hour. Nothing old is deleted.',
+      );
+    }
   }
 
   /** Writes at the very end of the unit of work, with its COMMIT: for a lock that must be short. Only within a unit. */

@@ -124,6 +124,8 @@ export class HistoryWork extends RepeatedWork {
   }
 
   protected async round(): Promise<boolean> {
+    // Days are written once, so a wrong clock would also fix days that are not over.
+    await this.database.assertClocksAgree();
     const isWritten = await this.writeDays();
     await this.forget();
     const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(ROWS, [])]);

@@ -26,8 +26,10 @@ export class IdempotencyPurge extends RepeatedWork {
   /**
    * Purges until no expired record is left and returns their number. `whenBusy` decides whether to wait for another
    * purge or leave the work to it. `onBatch` is called after every batch and may throw to stop.
+   * @throws while the clocks of Postgres and of this process do not agree
    */
   async run(whenBusy: 'wait' | 'leave', onBatch: (purged: number) => void = () => undefined): Promise<number> {
+    await this.database.assertClocksAgree();
     let total = 0;
     for (;;) {
       const purged = await this.purgeBatch();
