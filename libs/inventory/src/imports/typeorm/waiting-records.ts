@@ -69,9 +69,13 @@ export class WaitingRecords {
       } else if (this.count < before) step = 'wait';
       else if (step === 'wait') step = 'release';
       else {
-        const refused = await this.inTransaction(() => this.endCircles());
-        this.count -= refused.length;
-        yield { ...NOTHING_WRITTEN, refused };
+        const circles = await this.inTransaction(() => this.endCircles());
+        let refused: Refusal[];
+        do {
+          refused = await this.inTransaction(() => this.connection.refuse(sql.REFUSE_WAITING, [circles]));
+          this.count -= refused.length;
+          yield { ...NOTHING_WRITTEN, refused };
+        } while (refused.length > 0);
       }
     }
   }
@@ -115,10 +119,10 @@ export class WaitingRecords {
   }
 
   /**
-   * All that wait now wait for somebody who waits too. Refuses those who wait for each other. Those who do by e-mail address
-   * get no owner, and nobody does where too many wait.
+   * All that wait now wait for somebody who waits too. Returns those to refuse, who wait for each other. Those who do by
+   * e-mail address get no owner, and nobody does where too many wait.
    */
-  private async endCircles(): Promise<Refusal[]> {
+  private async endCircles(): Promise<number[]> {
     const { client } = this.connection;
     const { rows } = await client.query<{ place: string; owner: string; by_email: boolean }>(sql.WAITING_FOR_EMPLOYEES);
     if (rows.length > sql.MOST_WAITING_EMPLOYEES) {
@@ -129,7 +133,7 @@ export class WaitingRecords {
     if (circles.length === 0) throw new Error('Records wait for owners who do not.');
     const byEmail = new Set(rows.filter(({ by_email }) => by_email).map(({ place }) => Number(place)));
     const forgotten = circles.filter((place) => byEmail.has(place));
-    if (forgotten.length === 0) return this.connection.refuse(sql.REFUSE_WAITING, [circles]);
+    if (forgotten.length === 0) return circles;
     await client.query(sql.FORGET_ADDRESSES, [forgotten]);
     return [];
   }

@@ -13,7 +13,7 @@ export const lastOfBatch = (rows: string): string => `
       FROM (SELECT place, kept FROM ${rows} ORDER BY place LIMIT 5000) AS next) AS sized
    WHERE coalesce(bytes_before, 0) < 16000000`;
 
-/** Refuses a batch of them. Without these the others no longer wait for each other. $1 places. */
+/** Refuses the next batch of these, and none when all are gone. $1 places. */
 export const REFUSE_WAITING = `
   DELETE FROM import_deferred
    WHERE place = ANY ($1::bigint[]) AND place <= (${lastOfBatch('import_deferred WHERE place = ANY ($1::bigint[])')})
