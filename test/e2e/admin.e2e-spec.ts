@@ -305,6 +305,12 @@ describe('admin', () => {
       });
       expect((await past()).days).toBe(90);
       expect((await past()).former).toBeGreaterThan(300);
+      const disks = await database.admin.query(
+        `SELECT DISTINCT former.posture / 9 % 3 AS was, asset.posture / 9 % 3 AS is
+           FROM asset_version AS former JOIN asset USING (workspace_id, id) WHERE former.posture IS NOT NULL ORDER BY 2`,
+      );
+      // Unknown, failing and passing: what is unknown now was never known.
+      expect(disks.rows).toEqual([0, 1, 1].map((was, is) => ({ was, is })));
       // The first page shows each category. The first eleven types are cloud types.
       const { rowCount } = await database.admin.query(
         `SELECT DISTINCT greatest(sub_key, 11) FROM (

@@ -34,7 +34,7 @@ const MOVE_BACK = [
 const CHANGE = `
   UPDATE asset SET change_id = $2, updated_at = $3, version = version + 1
    WHERE workspace_id = $1 AND facet IS NOT NULL AND sub_key <> 15 AND abs(hashtext(external_id)) % ${DAYS} = $4`;
-/** Until then it had no owner, no description or no classification, and a computer no encrypted disk. $2 the set. */
+/** Until then it had no owner, no description or no classification, and a disk that is encrypted now was not. $2 the set. */
 const WAS = `
   UPDATE asset_version SET
     owner_id = CASE WHEN id % 3 <> 0 THEN owner_id END,
@@ -42,7 +42,7 @@ const WAS = `
     description = CASE WHEN id % 3 <> 1 THEN description END,
     classification = CASE WHEN id % 3 = 2 THEN 0 ELSE classification END,
     facet = facet & CASE id % 3 WHEN 0 THEN ~2 WHEN 1 THEN ~1 ELSE 3 END,
-    posture = posture - 9 * (posture / 9 % 3) + 9
+    posture = posture - 9 * (posture / 9 % 3 / 2)
    WHERE workspace_id = $1 AND to_change = $2`;
 const MOVE_SET = 'UPDATE change_set SET changed_at = $3 WHERE workspace_id = $1 AND id = $2';
 
