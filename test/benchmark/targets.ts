@@ -50,22 +50,22 @@ export const TARGETS = {
   'update-postgres': { benchmark: 'paths', what: 'round trips to Postgres of an update', bound: { atMost: 5 } },
   'filter-size': {
     benchmark: 'filters',
-    what: 'p50 of the worst filter and depth in the largest workspace, against one of 10,000 assets',
+    what: 'p50 of the worst filter by facets and depth in the largest workspace, against one of 10,000 assets',
     bound: { atMost: 1.3 },
   },
   'filter-random': {
     benchmark: 'filters',
-    what: 'p50 over HTTP of random pages, worst filter, largest workspace against one of 10,000 assets',
+    what: 'p50 over HTTP of random pages, worst filter by facets, largest workspace against one of 10,000 assets',
     bound: { atMost: 1.3 },
   },
   'filter-depth': {
     benchmark: 'filters',
-    what: 'p50 of the worst filter at the last full page, against its first',
+    what: 'p50 of the worst filter by facets at the last full page, against its first',
     bound: { atMost: 1.3 },
   },
   'filter-buffers': {
     benchmark: 'filters',
-    what: 'buffers read for a page of 25, worst filter and depth',
+    what: 'buffers read for a page of 25, worst filter by facets and depth',
     bound: { atMost: 300 },
   },
   'total-count': {
