@@ -298,6 +298,19 @@ describe('Imported records', () => {
     expect(told.map(({ line, reason }) => ({ line, reason }))).toEqual(report.errors);
   });
 
+  it.each([true, false])('create tag keys until the workspace has 20,000 (dry run: %s)', async (dryRun) => {
+    await setting.change(`INSERT INTO tag_key (workspace_id, key, platform)
+      SELECT '${setting.here}', 'full-' || n, true FROM generate_series(1, 19997) AS n`);
+    const tagged = (key: string) => ({ ...PRINTER, externalId: key, tags: [{ key: 'env' }, { key }] });
+
+    const report = await setting.run(setting.ndjson(tagged('last'), tagged('more'), tagged('last but one')), {
+      ...{ createTagKeys: 'platform', dryRun, batchSize: 1 },
+    });
+
+    expect(report).toMatchObject({ created: 1, failed: 2 });
+    expect(report.errors[0]).toEqual({ line: 2, reason: 'tags: the key "more" does not exist in the workspace.' });
+  });
+
   it('create unknown tag keys as platform keys only when told to', async () => {
     const tagged = {
       ...PRINTER,

@@ -9,6 +9,9 @@ interface TagKeyRow extends KnownTagKey {
   readonly key: string;
 }
 
+/** An import remembers every key of its workspace, of up to 1,000 characters each, so it creates no more. */
+const MOST_TAG_KEYS = 20_000;
+
 /** Returns the created keys only, so that each has one audit event. */
 const CREATE = `
   INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key
@@ -57,17 +60,18 @@ export class ImportTagKeys {
   }
 
   /**
-   * Returns the keys of the workspace. Creates and records the named ones first when the import allows it; a dry run
-   * imagines them. Runs within a transaction of the client.
+   * Returns the keys of the workspace. Creates and records the named ones first when the import allows it, until there are
+   * {@link MOST_TAG_KEYS}; a dry run imagines them. Runs within a transaction of the client.
    */
   async lookUp(client: PoolClient, keys: readonly string[]): Promise<ReadonlyMap<string, KnownTagKey>> {
-    const missing = new Set(keys.filter((key) => !this.committed.has(key)));
-    if (!this.settings.createTagKeys || missing.size === 0) return this.committed;
+    const room = Math.max(0, MOST_TAG_KEYS - this.committed.size);
+    const missing = [...new Set(keys.filter((key) => !this.committed.has(key)))].slice(0, room);
+    if (!this.settings.createTagKeys || missing.length === 0) return this.committed;
     if (this.settings.dryRun) {
-      this.made = new Map([...this.committed, ...[...missing].map((key) => [key, IMAGINED] as const)]);
+      this.made = new Map([...this.committed, ...missing.map((key) => [key, IMAGINED] as const)]);
       return this.made;
     }
-    const { rows: created } = await client.query<{ key: string }>(CREATE, [this.workspaceId, [...missing]]);
+    const { rows: created } = await client.query<{ key: string }>(CREATE, [this.workspaceId, missing]);
     for (const { key } of created) {
       await this.audit.record(this.workspaceId, createdAct(key), (text, values) => client.query(text, values));
     }
