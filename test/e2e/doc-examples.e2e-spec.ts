@@ -315,6 +315,27 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
   });
 });
 
+it('The lines of docs/history.md show what was true, and count by day', async () => {
+  const workspace = await app.arrange.aWorkspace();
+  const { id } = await app.arrange.anAsset(workspace, { name: 'printer' });
+  const TOKEN = await app.arrange.aToken(workspace);
+  const instant = new Date().toISOString();
+  const env = { PATH: searchPath(), BASE_URL: app.origin, TOKEN, ID: id };
+
+  const said: string[] = [];
+  for (const { code } of examplesOf('history.md')) {
+    const lines = code
+      .replaceAll('2026-09-30T21:59:59.999Z', instant)
+      .replaceAll(/2026-10-\d\d/g, instant.slice(0, 10));
+    said.push((await promisify(execFile)('sh', ['-ec', lines], { env, timeout: 100_000 })).stdout);
+  }
+
+  const [history = '', then = '', days = ''] = said;
+  expect(history).toMatch(/"validFrom".*"name":"printer".*"totalCount":1/);
+  expect(then).toMatch(/"name":"printer"[^]*"type":"start"[^]*"name":"printer"[^]*"type":"end","count":1/);
+  expect(days).toMatch(/"isFinal":false,"categories".*"isFinal":false,"total":0,"monitored":0/);
+});
+
 describe('The examples on a list of more pages than the burst', () => {
   const BURST = 20;
   const PAGES_OF_THE_LIST = BURST + 2;
