@@ -14,7 +14,6 @@ const COMPUTERS = {
     columns: ['facet'],
     counter: 'computer_count',
     ranges: () => [{ condition: 'facet = ?', values: FACETS.map((facet) => [facet]) }],
-    idsFirst: true,
   },
 };
 

@@ -43,7 +43,7 @@ export interface FilterCounter {
 
 /**
  * Columns with few values, which are counted together. A list by them alone reads one range of an index for each wanted
- * cell, so it costs the same in a list of any size (docs/decisions/0003). Such a list is in the order of its ids.
+ * cell, so it costs the same in a list of any size (docs/decisions/0003).
  */
 export interface ListCells {
   /** Columns of the relation and of every counter, of the type `smallint`. */
@@ -52,8 +52,6 @@ export interface ListCells {
   readonly counter: string;
   /** The ranges that hold the wanted cells. Null when one range holds all of them. */
   readonly ranges: (...wanted: WantedCells) => readonly ListRange[] | null;
-  /** Whether ranges read ids alone, and the rows of the page follow: for a view, whose join would begin in each range. */
-  readonly idsFirst?: boolean;
 }
 
 /** The wanted values of each column of cells; null for all of them. */
@@ -67,7 +65,7 @@ export interface WantedRows<Name extends string> {
   readonly filters: { readonly [Filter in Name]?: unknown };
 }
 
-/** Ranges of an index, each in the order of the ids: `condition` has a `?` for each value of a range. */
+/** Ranges of an index in the order of the list: `condition` has a `?` for each value of a range. */
 export interface ListRange {
   readonly condition: string;
   readonly values: readonly (readonly number[])[];

@@ -175,30 +175,26 @@ function listText<Item, Name extends string>(
     if (!first || !counter) return `SELECT count(*) AS n ${rows} ${matching}`;
     return sum(counter.table, `AND ${(counter.condition ?? first.filter.condition)(first.value)}`);
   };
-  const merged = (selected: string): string => {
+  const merged = (): string => {
     const branches = (ranges ?? []).flatMap(({ condition, count }) =>
-      Array.from({ length: count }, () => page(`AND ${condition.replaceAll('?', () => next('smallint'))}`, selected)),
+      Array.from({ length: count }, () => page(`AND ${condition.replaceAll('?', () => next('smallint'))}`, '*')),
     );
-    return `SELECT ${selected} FROM (${branches.map((branch) => `(${branch})`).join(' UNION ALL ')}) AS merged
-             ORDER BY id LIMIT $3::int`;
+    return `SELECT * FROM (${branches.map((branch) => `(${branch})`).join(' UNION ALL ')}) AS merged
+             ORDER BY ${by} LIMIT $3::int`;
   };
-  const filtered = (): string => `
-    (${page(`${matching} AND total.n > ${FEW}`, 'id')})
-    UNION ALL
-    (SELECT id FROM (
-      SELECT id, ${by} AS place ${rows} ${matching} AND ${isBehind} AND total.n BETWEEN 1 AND ${FEW} OFFSET 0) AS few
-      ORDER BY place LIMIT $3::int)`;
   // An index may hold all that the ids need. Only the rows of the page are then read.
-  const found = (ids: string): string =>
-    `SELECT item.* FROM (${ids}) AS found JOIN ${relation} AS item ON item.workspace_id = $1 AND item.id = found.id`;
-  const rowsOfPage = (): string => {
-    if (ranges) return counted?.idsFirst ? found(merged('id')) : merged('*');
-    return filters.length === 0 ? page('', '*') : found(filtered());
-  };
+  const found = (): string => `
+    SELECT item.* FROM (
+      (${page(`${matching} AND total.n > ${FEW}`, 'id')})
+      UNION ALL
+      (SELECT id FROM (
+        SELECT id, ${by} AS place ${rows} ${matching} AND ${isBehind} AND total.n BETWEEN 1 AND ${FEW} OFFSET 0) AS few
+        ORDER BY place LIMIT $3::int)) AS found
+      JOIN ${relation} AS item ON item.workspace_id = $1 AND item.id = found.id`;
   return `
     SELECT ${[...columns.selected, ...(order ? [order.position] : [])].join(', ')}, total.n
       FROM (${total()}) AS total
-      LEFT JOIN LATERAL (${rowsOfPage()}) AS page ON true
+      LEFT JOIN LATERAL (${ranges ? merged() : filters.length === 0 ? page('', '*') : found()}) AS page ON true
      ORDER BY ${by}`;
 }
 
