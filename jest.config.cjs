@@ -30,7 +30,7 @@ module.exports = {
   // Tests use real processes and databases on a busy machine. Minutes separate a hang from a wait.
   testTimeout: 180_000,
   // Tests mostly wait for processes, locks and clocks, so one worker per core would leave cores idle.
-  maxWorkers: Math.min(2 * availableParallelism(), 8),
+  maxWorkers: Math.min(2 * availableParallelism() + 1, 8),
   // A failed set-up may leave a server open, for which jest would wait.
   forceExit: true,
   // Leaves out, and counts, files whose programs are missing on this machine.
