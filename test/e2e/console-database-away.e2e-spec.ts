@@ -42,8 +42,7 @@ describe('While the database of the console is away', () => {
       const form = formWithFile('{"externalId":"a","categoryKey":"CUSTOM","name":"A"}', 'a.ndjson');
       const path = (await admin.upload(await admin.uploadAddress(), form)).headers.get('location') ?? '';
       await whileTrying();
-      await until(async () => (await admin.get(path)).headers.get('refresh') === null);
-      return /<h1[^>]*>([^<]*)/.exec((await admin.get(path)).text)?.[1] ?? '';
+      return /<h1[^>]*>([^<]*)/.exec((await admin.ended(path)).text)?.[1] ?? '';
     };
     const holder = await console.database.admin.connect();
     await holder.query('BEGIN; LOCK TABLE asset');
@@ -63,7 +62,7 @@ describe('While the database of the console is away', () => {
   it('a download that no event can be recorded of is cut, and the log says why', async () => {
     const [errors, warnings] = [jest.spyOn(Logger.prototype, 'error'), jest.spyOn(Logger.prototype, 'warn')];
     const error = new Error('the database is away');
-    jest.spyOn(AuditRecorder.prototype, 'recordAct').mockRejectedValueOnce(error);
+    jest.spyOn(AuditRecorder.prototype, 'recordExport').mockRejectedValueOnce(error);
 
     await expect(admin.get('/inventory/download')).rejects.toThrow(/terminated/);
 

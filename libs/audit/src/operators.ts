@@ -2,7 +2,6 @@ export { type AuditArchive, AuditArchiveService } from './application/audit-arch
 export { AuditOperatorModule, auditRecording } from './audit-operator.module';
 export { type EventKind, type RecordedEvent, kindOf } from './domain/audit-event';
 export type { AuditAct, PersonAuthor } from './domain/audit-act';
-export { exportAct } from './domain/export-act';
 export { forgetAudit } from './typeorm/audit-archive-store.typeorm';
 export { AuditRecorder } from './typeorm/audit-recorder';
 export { AUDIT_TABLES } from './typeorm/schema';

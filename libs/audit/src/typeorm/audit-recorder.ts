@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, PersonAuthor, RunStatement } from '../domain/audit-act';
 import { ASSET_UPDATED, type AuditEvent, type EventKind, PERSON } from '../domain/audit-event';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
+import { exportAct } from '../domain/export-act';
 
 const INSERT_EVENTS = prepared(
   'audit_insert_events',
@@ -70,6 +71,19 @@ export class AuditRecorder {
   async recordAct(manager: EntityManager, workspaceId: WorkspaceId, act: Omit<AuditAct, 'actor'>): Promise<void> {
     const run: RunStatement = (text, values) => manager.query(text, values);
     await this.record(workspaceId, { ...act, actor: { type: 'OPERATOR' } }, run);
+  }
+
+  /** Records a list that was read as a whole, at its end. A workspace that was deleted meanwhile has no audit any more. */
+  async recordExport(
+    manager: EntityManager,
+    workspaceId: WorkspaceId,
+    { resource, rows, requestId }: { readonly resource: string; readonly rows: number; readonly requestId: string },
+    actor: AuditAct['actor'] = { type: 'OPERATOR' },
+  ): Promise<void> {
+    const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
+    if (isThere.length === 0) return;
+    const act = { ...exportAct(resource, rows, requestId), actor };
+    await this.record(workspaceId, act, (text, values) => manager.query(text, values));
   }
 
   /** Returns the INSERT of an act by the sender of a request, which joins the unit of work. It returns no rows. */

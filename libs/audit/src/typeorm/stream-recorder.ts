@@ -1,7 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Database } from '#libs/platform/database';
 import { type EndedStream, Streams } from '#libs/platform/streams';
-import { exportAct } from '../domain/export-act';
 import { AuditRecorder } from './audit-recorder';
 
 /**
@@ -31,14 +30,10 @@ export class StreamRecorder implements BeforeApplicationShutdown {
   private async record({ caller, requestId, resource, rows }: EndedStream): Promise<void> {
     const { workspaceId, applicationId, clientId } = caller;
     const actor = { type: 'APPLICATION', applicationId, clientId } as const;
-    const act = { ...exportAct(resource, rows, requestId), actor };
     try {
-      await this.database.inTenant({ workspaceId }, async (manager) => {
-        // It may have been deleted meanwhile, with its audit.
-        const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
-        if (isThere.length === 0) return;
-        await this.audit.record(workspaceId, act, (text, values) => manager.query(text, values));
-      });
+      await this.database.inTenant({ workspaceId }, (manager) =>
+        this.audit.recordExport(manager, workspaceId, { resource, rows, requestId }, actor),
+      );
     } catch (error) {
       this.logger.error({ message: 'stream not recorded in the audit', workspaceId, requestId, resource, rows, error });
     }

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { HttpException, Injectable, Logger } from '@nestjs/common';
-import { AuditRecorder, exportAct } from '#libs/audit/operators';
+import { AuditRecorder } from '#libs/audit/operators';
 import type { Page, PageRequest } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
@@ -75,12 +75,9 @@ export class Downloads {
   private async record(me: SignedIn, resource: string, rows: number): Promise<void> {
     const { workspaceId, requestId } = me;
     try {
-      await this.database.inTenant({ workspaceId }, async (manager) => {
-        // It may have been deleted meanwhile, with its audit.
-        const isThere = await manager.query<object[]>('SELECT FROM workspace WHERE id = $1', [workspaceId]);
-        if (isThere.length === 0) return;
-        await this.audit.asPerson(me).recordAct(manager, workspaceId, exportAct(resource, rows, requestId));
-      });
+      await this.database.inTenant({ workspaceId }, (manager) =>
+        this.audit.asPerson(me).recordExport(manager, workspaceId, { resource, rows, requestId }),
+      );
     } catch (error) {
       const lost = { workspaceId, requestId, resource, rows, error };
       this.logger.error({ message: 'download not recorded in the audit', ...lost });
