@@ -29,6 +29,7 @@ export { personIdIn, personName } from './person-name';
 export {
   type Charge,
   RATE_CLASSES,
+  RATE_LIMIT_RULE,
   type RateClass,
   type RateLimit,
   RateLimited,

@@ -12,9 +12,11 @@ export interface RateLimit {
 
 export type RateLimits = Readonly<Record<RateClass, RateLimit>>;
 
+/** Tells what {@link parseRateLimit} takes. */
+export const RATE_LIMIT_RULE = '<sustained per minute>/<burst>, as in 50/100, each from 1 to 999,999,999';
 const RATE_LIMIT = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/;
 
-/** Parses `sustained per minute/burst`, as in `50/100`. Returns null for anything else. */
+/** Returns null for a text that breaks {@link RATE_LIMIT_RULE}. */
 export function parseRateLimit(text: string): RateLimit | null {
   const [, perMinute, burst] = RATE_LIMIT.exec(text) ?? [];
   return perMinute === undefined ? null : { perMinute: Number(perMinute), burst: Number(burst) };

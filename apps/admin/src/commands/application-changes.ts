@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Application, Applications } from '#libs/auth/operators';
-import { type RateLimit, type Scope, parseRateLimit } from '#libs/kernel';
+import { RATE_LIMIT_RULE, type RateLimit, type Scope, parseRateLimit } from '#libs/kernel';
 import { applicationCard, applicationJson } from '../application-output';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
@@ -113,5 +113,5 @@ export const unknownApplication = (clientId: string): CommandFailed =>
 function parseLimit(value: string): RateLimit {
   const limit = parseRateLimit(value);
   if (limit) return limit;
-  throw new InvalidArgumentError('A limit is <per minute>/<burst>, such as 50/100, each from 1 to 999,999,999.');
+  throw new InvalidArgumentError(`A limit is ${RATE_LIMIT_RULE}.`);
 }

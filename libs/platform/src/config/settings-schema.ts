@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { type RateLimit, parseRateLimit } from '#libs/kernel';
+import { RATE_LIMIT_RULE, type RateLimit, parseRateLimit } from '#libs/kernel';
 import { OPERATOR_NAME_RULE, isOperatorName } from './operator-name';
 import { type RedisUrlInvalid, parseRedisUrl } from './redis-address';
 
@@ -62,10 +62,7 @@ const rateLimit = (normal: string) =>
     .transform((text, context): RateLimit => {
       const limit = parseRateLimit(text);
       if (limit) return limit;
-      context.addIssue({
-        code: 'custom',
-        message: 'must be <sustained per minute>/<burst>, as in 50/100, each from 1 to 999,999,999',
-      });
+      context.addIssue({ code: 'custom', message: `must be ${RATE_LIMIT_RULE}` });
       return z.NEVER;
     });
 const operatorName = z.string().refine(isOperatorName, `must be ${OPERATOR_NAME_RULE}`);
