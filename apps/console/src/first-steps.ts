@@ -32,8 +32,9 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
     // Proxies may have read the other one (RFC 9112, 3.2).
     if (headersDistinct['host']?.length !== 1) return refuse(response, 'The Host header must be given once.', 400);
     if (headers.host !== host) return refuse(response, `The console is at ${url}.`);
-    const reads = ['GET', 'HEAD'].includes(method);
-    if (!reads && (headers.origin ?? url) !== url) return refuse(response, 'A page of another site sent this form.');
+    const isForeign = headers.origin !== undefined && headers.origin !== url;
+    if (isForeign && !['GET', 'HEAD'].includes(method))
+      return refuse(response, 'A page of another site sent this form.');
     next();
   };
 }
