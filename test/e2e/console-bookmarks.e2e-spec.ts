@@ -14,8 +14,7 @@ describe('A bookmark that is opened without a session', () => {
   const signIn = async (browser: ConsoleBrowser, email = `${randomBytes(4).toString('hex')}@example.com`) => {
     const person = ['--workspace', ours.slug, '--email', email];
     await console.admin('people', 'add', ...person, '--name', 'X', '--role', 'viewer');
-    const { url } = await console.admin('console', 'link', ...person);
-    const path = (url as string).slice(console.origin.length);
+    const path = await console.linkOf(ours.slug, email);
     const { status, headers } = await browser.post(path, (await browser.get(path)).fields());
     expect(status).toBe(303);
     return headers.get('location');

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type ConsoleBrowser, type TestConsole, formWithFile, startConsole } from '../support/console-setting';
 
 /** As many records as a batch has. */
@@ -13,14 +12,6 @@ describe('An import by the console that fails', () => {
   });
   afterAll(() => console.stop());
 
-  const ended = async (path: string) => {
-    for (;;) {
-      const page = await admin.get(path);
-      if (page.headers.get('refresh') === null) return page;
-      await delay(50);
-    }
-  };
-
   it.each([
     ['at once', 0, 'Not imported: x.ndjson'],
     ['after a batch', BATCH, 'Stopped after 5,000 changes: x.ndjson'],
@@ -30,12 +21,12 @@ describe('An import by the console that fails', () => {
     const file = `${lines.join('\n')}\n`;
     const form = formWithFile(file, 'x.ndjson', { source });
     const path = (await admin.upload(await admin.uploadAddress(), form)).headers.get('location') ?? '';
-    await ended(path);
+    await admin.ended(path);
 
     const planted = "CONSTRAINT planted CHECK (external_id <> 'bad') NOT VALID";
     await console.database.admin.query(`ALTER TABLE asset ADD ${planted}`);
     await admin.submit(path, `${path}/import`);
-    const { text } = await ended(path);
+    const { text } = await admin.ended(path);
     await console.database.admin.query('ALTER TABLE asset DROP CONSTRAINT planted');
 
     expect(/<h1>(.*)<\/h1>/.exec(text)?.[1]).toBe(title);

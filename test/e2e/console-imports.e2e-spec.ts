@@ -51,23 +51,15 @@ describe('An upload to the console', () => {
     const { name = 'things.ndjson', ...options } = fields;
     return browser.upload(await browser.uploadAddress(), formWithFile(file, name, options));
   };
-  /** Follows the page to the end of what is under way. */
-  const ended = async (path: string, browser: ConsoleBrowser = admin): Promise<Shown> => {
-    for (;;) {
-      const page = await browser.get(path);
-      if (page.headers.get('refresh') === null) return page;
-      await delay(50);
-    }
-  };
   const tried = async (...sent: Parameters<typeof send>) => {
     const { status, headers, text } = await send(...sent);
     if (status !== 303) throw new Error(`${status} ${text}`);
     const path = headers.get('location') ?? '';
-    return { path, page: await ended(path, sent[2]) };
+    return { path, page: await (sent[2] ?? admin).ended(path) };
   };
   const importNow = async (path: string, browser: ConsoleBrowser = admin) => {
     const { headers } = await browser.submit(path, `${path}/import`);
-    return { ...(await ended(path, browser)), requestId: headers.get('x-request-id') };
+    return { ...(await browser.ended(path)), requestId: headers.get('x-request-id') };
   };
   const counts = ({ text }: Shown): Record<string, number> =>
     Object.fromEntries<number>(
@@ -163,7 +155,7 @@ describe('An upload to the console', () => {
     const { headers } = await admin.upload(address, formWithFile(record('n'), 'n.ndjson'));
     const times = find.mock.calls.length;
     find.mockRestore();
-    await ended(headers.get('location') ?? '');
+    await admin.ended(headers.get('location') ?? '');
 
     expect(times).toBe(2);
   });
@@ -389,7 +381,7 @@ describe('An upload to the console', () => {
     const sends = await Promise.all([1, 2].map(() => admin.post(`${path}/import`, shown.fields(`${path}/import`))));
 
     expect(sends.map(({ status }) => status)).toEqual([303, 303]);
-    await ended(path);
+    await admin.ended(path);
     const runs = await query(`SELECT outcome FROM import_run WHERE workspace_id = $1 AND source = 'slow'`, [ours.id]);
     expect(runs).toEqual([{ outcome: 'COMPLETED' }]);
   });
@@ -402,7 +394,7 @@ describe('An upload to the console', () => {
     const second = await send(record('h'), { source: 'second' });
 
     expectShownAgain(second, 'An import of this workspace is under way.');
-    expect(counts(await ended(path))).toMatchObject({ Created: 60_000 });
+    expect(counts(await admin.ended(path))).toMatchObject({ Created: 60_000 });
     expect(files().filter((file) => file.endsWith('things.ndjson'))).toHaveLength(1);
     await tried(record('h'));
     expect(files().filter((file) => file.endsWith('things.ndjson'))).toHaveLength(1);

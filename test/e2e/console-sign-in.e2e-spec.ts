@@ -30,10 +30,6 @@ describe('The console', () => {
     console.database.admin.query(`UPDATE console_session SET ${sql} WHERE person_id = $1`, [personId]);
   const add = (email: string) =>
     console.admin('people', 'add', '--workspace', ours.slug, '--email', email, '--name', 'X', '--role', 'viewer');
-  const linkOf = async (slug: string, email: string): Promise<string> => {
-    const { url } = await console.admin('console', 'link', '--workspace', slug, '--email', email);
-    return (url as string).slice(console.origin.length);
-  };
 
   describe('sign-in by a link', () => {
     it('signs a person in, and leaves an event with the person and no address', async () => {
@@ -53,7 +49,7 @@ describe('The console', () => {
 
     it('works once, by a POST only', async () => {
       await add('once@example.com');
-      const path = await linkOf(ours.slug, 'once@example.com');
+      const path = await console.linkOf(ours.slug, 'once@example.com');
       const browser = console.browser();
       const told = jest.spyOn(Logger.prototype, 'warn');
 
@@ -79,7 +75,7 @@ describe('The console', () => {
       ['X-Real-IP', '::1'],
     ])('is not there behind a proxy that sends %s', async (header, value) => {
       await add(`${header}@example.com`);
-      const path = await linkOf(ours.slug, `${header}@example.com`);
+      const path = await console.linkOf(ours.slug, `${header}@example.com`);
       const fields = (await console.browser().get(path)).fields();
 
       const [shown, used] = [
@@ -94,7 +90,7 @@ describe('The console', () => {
       const people = ['raced@example.com', 'removed@example.com'];
       const ids = [];
       for (const email of people) ids.push((await add(email))['id'] as string);
-      const [raced = '', removed = ''] = await Promise.all(people.map((email) => linkOf(ours.slug, email)));
+      const [raced = '', removed = ''] = await Promise.all(people.map((email) => console.linkOf(ours.slug, email)));
       const form = async (path: string) => (await console.browser().get(path)).fields();
       const fields = await form(raced);
 
@@ -110,7 +106,7 @@ describe('The console', () => {
 
     it('stays unused where no event of the sign-in can be recorded', async () => {
       await add('unrecorded@example.com');
-      const path = await linkOf(ours.slug, 'unrecorded@example.com');
+      const path = await console.linkOf(ours.slug, 'unrecorded@example.com');
       const fields = (await console.browser().get(path)).fields();
       const lost = jest.spyOn(AuditRecorder.prototype, 'recordAct').mockRejectedValueOnce(new Error('no event'));
 
@@ -123,7 +119,7 @@ describe('The console', () => {
 
     it('stays unused where no session can begin, and leaves no event', async () => {
       const { id } = await add('no-session@example.com');
-      const path = await linkOf(ours.slug, 'no-session@example.com');
+      const path = await console.linkOf(ours.slug, 'no-session@example.com');
       const fields = (await console.browser().get(path)).fields();
 
       await console.database.admin.query('ALTER TABLE console_session ADD CONSTRAINT no_more CHECK (false) NOT VALID');
@@ -137,7 +133,7 @@ describe('The console', () => {
 
     it('ends after five minutes', async () => {
       await add('late@example.com');
-      const path = await linkOf(ours.slug, 'late@example.com');
+      const path = await console.linkOf(ours.slug, 'late@example.com');
       await console.database.admin.query(
         `UPDATE person SET link_expires_at = link_expires_at - interval '5 minutes' WHERE email = 'late@example.com'`,
       );
@@ -155,7 +151,7 @@ describe('The console', () => {
         ['--email', 'fixed@example.com', '--name', 'X'],
       ];
       const { id } = await console.admin('people', 'add', '--workspace', ours.slug, ...person, '--role', 'viewer');
-      const path = await linkOf(ours.slug, 'fixed@example.com');
+      const path = await console.linkOf(ours.slug, 'fixed@example.com');
       const browser = console.browser();
       browser.cookies = { ...planted.cookies };
 
@@ -174,7 +170,7 @@ describe('The console', () => {
 
     it('needs a cookie that scripts and other sites do not get', async () => {
       await add('cookie@example.com');
-      const path = await linkOf(ours.slug, 'cookie@example.com');
+      const path = await console.linkOf(ours.slug, 'cookie@example.com');
       const browser = console.browser();
 
       const used = await browser.post(path, (await browser.get(path)).fields());
@@ -206,7 +202,7 @@ describe('The console', () => {
       const email = `over-${moment}@example.com`.replace('_', '-');
       const { personId } = await console.signIn(ours.slug, 'viewer', email);
       await age(personId, `${moment} = ${moment} - interval '8 hours'`);
-      const path = await linkOf(ours.slug, email);
+      const path = await console.linkOf(ours.slug, email);
       const browser = console.browser();
 
       await browser.post(path, (await browser.get(path)).fields());

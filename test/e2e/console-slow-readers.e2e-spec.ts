@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { DomainError } from '#libs/kernel';
 import { UnsentBytes } from '#libs/platform/http/server';
@@ -31,7 +30,7 @@ describe('A browser that does not read', () => {
   const upload = async (file: Buffer): Promise<string> => {
     const form = formWithFile(file, 'bad.ndjson.gz');
     const path = (await admin.upload(await admin.uploadAddress(), form)).headers.get('location') ?? '';
-    while ((await admin.get(path)).headers.get('refresh') !== null) await delay(50);
+    await admin.ended(path);
     return path;
   };
 

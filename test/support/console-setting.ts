@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { pino } from 'pino';
 import { createConsole } from '../../apps/console/src/create-console';
@@ -45,6 +46,15 @@ export class ConsoleBrowser {
   async uploadAddress(): Promise<string> {
     const { text } = await this.get('/imports/new');
     return /action="(\/imports\?[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  }
+
+  /** Follows a page that loads itself again to the end of what is under way. */
+  async ended(path: string): Promise<Shown> {
+    for (;;) {
+      const page = await this.get(path);
+      if (page.headers.get('refresh') === null) return page;
+      await delay(50);
+    }
   }
 
   /** Sends a form with a file. */
@@ -110,6 +120,8 @@ export interface TestConsole {
   /** A workspace with a slug of its own. */
   aWorkspace(name?: string): Promise<{ readonly id: string; readonly slug: string }>;
   admin(...words: string[]): Promise<Record<string, unknown>>;
+  /** The path of a new link for a person. */
+  linkOf(slug: string, email: string): Promise<string>;
   /** Adds a person and signs in by a link. */
   signIn(
     slug: string,
@@ -150,8 +162,12 @@ export async function startConsole(overrides: Record<string, string> = {}, on?: 
     if (exitCode !== 0) throw new Error(stderr);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
+  const linkOf = async (slug: string, email: string): Promise<string> => {
+    const { url } = await admin('console', 'link', '--workspace', slug, '--email', email);
+    return (url as string).slice(origin.length);
+  };
   return {
-    ...{ origin, database, app, logLines, admin },
+    ...{ origin, database, app, logLines, admin, linkOf },
     aWorkspace: async (name = 'Acme') => {
       const slug = `w-${randomBytes(6).toString('hex')}`;
       const { id } = await admin('workspaces', 'create', slug, '--name', name);
@@ -161,9 +177,8 @@ export async function startConsole(overrides: Record<string, string> = {}, on?: 
     signIn: async (slug, role, email = `${role}-${randomBytes(4).toString('hex')}@example.com`) => {
       const person = ['--workspace', slug, '--email', email];
       const { id } = await admin('people', 'add', ...person, '--name', `The ${role}`, '--role', role);
-      const { url } = await admin('console', 'link', ...person);
       const browser = Object.assign(new ConsoleBrowser(origin), { personId: id as string });
-      const path = (url as string).slice(origin.length);
+      const path = await linkOf(slug, email);
       const shown = await browser.post(path, (await browser.get(path)).fields());
       if (shown.status !== 303) throw new Error(`${shown.status} ${shown.text}`);
       return browser;
