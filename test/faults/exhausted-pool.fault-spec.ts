@@ -1,3 +1,4 @@
+/** @quiet It measures delays. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
 import { ClientApplication, NO_LIMITS, type Outcome, counted } from './client-application';
