@@ -6,13 +6,11 @@ import { EMPLOYEE } from '../../assets/typeorm/asset.row';
 
 /** Whoever ends the present state waits for the mark. Nobody sees a hidden row, so erasing it is no change. */
 const MARK = `
-  WITH marked AS (
-    UPDATE asset SET erased_change_id = change_id,
-                     name = CASE WHEN facet IS NULL THEN 'erased' ELSE name END,
-                     email = CASE WHEN facet IS NOT NULL THEN email END
-     WHERE workspace_id = $1 AND public_id = $2 AND sub_key = ${EMPLOYEE}
-    RETURNING id)
-  SELECT * FROM marked`;
+  UPDATE asset SET erased_change_id = change_id,
+                   name = CASE WHEN facet IS NULL THEN 'erased' ELSE name END,
+                   email = CASE WHEN facet IS NOT NULL THEN email END
+   WHERE workspace_id = $1 AND public_id = $2 AND sub_key = ${EMPLOYEE}
+  RETURNING id`;
 const ERASE_FORMER = `
   UPDATE asset_version SET name = 'erased', email = NULL
    WHERE workspace_id = $1 AND id = $2`;
@@ -31,7 +29,7 @@ export class HistoryErasure {
    */
   async erase(workspaceId: WorkspaceId, employee: AssetId): Promise<boolean> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const [found] = await manager.query<{ id: string }[]>(MARK, [workspaceId, employee]);
+      const [[found]] = await manager.query<[{ id: string }[], number]>(MARK, [workspaceId, employee]);
       if (!found) return false;
       // A later statement, which sees the state that a writer ended while MARK waited for it.
       await manager.query(ERASE_FORMER, [workspaceId, found.id]);
