@@ -1,13 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import type { ClientKey, ListedTrust, NewTrust, Trusts } from '#libs/auth/operators';
 import type { Operator } from '../operator';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, forApplication, parseUuid, withCommonOptions } from '../options';
+import { type CommonOptions, forApplication, fromCaller, parseUuid, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { unknownApplication } from './application-changes';
-import { readKeyFile } from './key-file';
 
 const parseId = parseUuid('The id of a trust is a UUID, as "trust list" shows it.');
 
@@ -80,16 +80,13 @@ async function keysOf(
   source: ListedTrust['source'],
 ): Promise<ClientKey[]> {
   const { IssuerKeys, readIssuerKeys } = await import('#libs/auth/operators');
-  return file === undefined ? operator.get(IssuerKeys).fetch(source) : readIssuerKeys(await readKeyFile(file));
+  if (file !== undefined) return readIssuerKeys(await readFile(fromCaller(file), 'utf8'));
+  return operator.get(IssuerKeys).fetch(source);
 }
 
 async function remove(clientId: string, id: string, options: CommonOptions): Promise<void> {
   await confirm(`Remove the trust ${id}? The live token of ${clientId} ends.`, options);
-  await listed(clientId, options, async (trusts) => {
-    const left = await trusts.remove(clientId, id);
-    if (left === undefined) throw unknownTrust(clientId, id);
-    return left;
-  });
+  await listed(clientId, options, (trusts) => trusts.remove(clientId, id), id);
 }
 
 async function refresh(
@@ -99,40 +96,32 @@ async function refresh(
 ): Promise<void> {
   if (jwks !== undefined && id === undefined) throw new WrongUsage('With --jwks, name the trust by its id.');
   const { thumbprintsOf } = await import('#libs/auth/operators');
-  await listed(clientId, options, async (trusts, operator) => {
-    const all = await trusts.list(clientId);
-    if (all === null) return null;
+  const work = async (trusts: Trusts, operator: Operator) => {
+    const all = (await trusts.list(clientId)) ?? [];
     const chosen = all.filter((trust) => (id === undefined ? !trust.given : trust.id === id));
-    if (chosen.length === 0) throw id === undefined ? nothingToFetch() : unknownTrust(clientId, id);
     if (chosen.some(({ given }) => given !== (jwks !== undefined))) {
       const fault = 'Give --jwks for a trust that was added with --jwks, and for no other.';
       throw jwks === undefined ? new CommandFailed(fault) : new WrongUsage(fault);
     }
     const sets = new Map<string, ClientKey[]>();
     for (const trust of chosen) sets.set(trust.id, await keysOf(operator, jwks, trust.source));
-    const refreshed = await trusts.refresh(clientId, sets, thumbprintsOf, endToken);
-    if (refreshed === undefined) throw id === undefined ? nothingToFetch() : unknownTrust(clientId, id);
-    return refreshed;
-  });
+    return trusts.refresh(clientId, sets, thumbprintsOf, endToken);
+  };
+  await listed(clientId, options, work, id);
 }
 
-const nothingToFetch = (): CommandFailed =>
-  new CommandFailed(
-    'The application has no trust whose keys are fetched. To replace a given set, add the ID of its trust and --jwks.',
-  );
-
-const unknownTrust = (clientId: string, id: string): CommandFailed =>
-  new CommandFailed(`The application has no trust "${id}". Run "applications trust list ${clientId}".`);
-
+/** Shows the trusts that `work` returns: null for an unknown client id, undefined where the trust is not there. */
 async function listed(
   clientId: string,
   options: CommonOptions,
-  work: (trusts: Trusts, operator: Operator) => Promise<readonly ListedTrust[] | null>,
+  work: (trusts: Trusts, operator: Operator) => Promise<readonly ListedTrust[] | null | undefined>,
+  id?: string,
 ): Promise<void> {
   const { operate } = await import('../operator.js');
   const { AuthOperatorModule, Trusts } = await import('#libs/auth/operators');
   const trusts = await operate([AuthOperatorModule], (operator) => work(operator.get(Trusts), operator));
   if (trusts === null) throw unknownApplication(clientId);
+  if (trusts === undefined) throw new CommandFailed(id === undefined ? NOTHING_TO_FETCH : unknownTrust(clientId, id));
   const items = trusts.map(({ given: _given, source: _source, failure, ...trust }) => ({
     ...trust,
     ...(failure === null ? {} : { failure }),
@@ -144,6 +133,12 @@ async function listed(
     );
   await print({ json: { items }, text }, options);
 }
+
+const NOTHING_TO_FETCH =
+  'The application has no trust whose keys are fetched. To replace a given set, add the ID of its trust and --jwks.';
+
+const unknownTrust = (clientId: string, id: string): string =>
+  `The application has no trust "${id}". Run "applications trust list ${clientId}".`;
 
 function parseAudience(value: string): string {
   if (value.length >= 1 && value.length <= 1000 && !/\p{Cc}/u.test(value)) return value;
