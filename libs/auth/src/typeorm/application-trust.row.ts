@@ -9,9 +9,12 @@ export class ApplicationTrustRow {
   @Column('text') client_id!: string;
   @Column('text') issuer!: string;
   @Column('text') subject!: string;
+  /** Null means the address of the API. */
   @Column('text', { nullable: true }) audience!: string | null;
   @Column('text', { default: 'PENDING' }) state!: 'PENDING' | 'READY' | 'FAILED';
+  /** Why the last fetch failed. */
   @Column('text', { nullable: true }) failure!: string | null;
+  /** Whether an operator gave the keys, so that they are never fetched. */
   @Column('boolean', { default: false }) given!: boolean;
   @Column('boolean', { default: false }) insecure!: boolean;
   @Column('boolean', { default: false }) of_operator!: boolean;

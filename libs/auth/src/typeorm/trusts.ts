@@ -11,33 +11,21 @@ import { ApplicationChanges } from './application-changes';
 const MOST_TRUSTS = 10;
 
 /** A trust of an application, as operators see it. */
-export interface ListedTrust {
-  readonly id: string;
-  readonly state: ApplicationTrustRow['state'];
-  /** Why the last fetch failed. */
-  readonly failure: string | null;
-  readonly issuer: string;
-  readonly subject: string;
+export interface ListedTrust extends Readonly<Pick<ApplicationTrustRow, Listed>> {
   readonly audience: string;
   /** The last good fetch. Null for a set that an operator gave. */
   readonly fetchedAt: Date | null;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
-  readonly given: boolean;
   readonly source: TrustedIssuer;
 }
+type Listed = 'id' | 'state' | 'failure' | 'issuer' | 'subject' | 'given';
 
-export interface NewTrust {
-  readonly issuer: string;
-  readonly subject: string;
-  /** Null means the address of the API. */
-  readonly audience: string | null;
-  readonly insecure: boolean;
-  /** Whether the operator gave the keys, so that they are never fetched. */
-  readonly given: boolean;
+export interface NewTrust extends Readonly<Pick<ApplicationTrustRow, Added>> {
   /** Null for a trust of the console, which waits until a background worker fetched its keys. */
   readonly keys: readonly ClientKey[] | null;
 }
+type Added = 'issuer' | 'subject' | 'audience' | 'insecure' | 'given';
 
 /** Issuers whose tokens prove applications. For operators only. A change acts on the next token request of every instance. */
 @Injectable()
