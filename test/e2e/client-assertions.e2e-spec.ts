@@ -13,7 +13,7 @@ import {
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { ComplianceClient } from '#libs/client';
-import { readClientKeys } from '../../libs/auth/src/jwt/client-keys';
+import { readClientKeys } from '../../libs/auth/src/jwt/public-jwks';
 import type { ApiResponse } from '../support/api-client';
 import type { ArrangedApplication } from '../support/arrangement';
 import { type TestOperator, openOperator } from '../support/operator';

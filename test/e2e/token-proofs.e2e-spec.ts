@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { readClientKeys } from '../../libs/auth/src/jwt/client-keys';
+import { readClientKeys } from '../../libs/auth/src/jwt/public-jwks';
 import type { ArrangedApplication } from '../support/arrangement';
 import { type TestOperator, openOperator } from '../support/operator';
 import { type TestApp, startApp } from '../support/start-app';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { readIssuerKeys } from '../../libs/auth/src/jwt/client-keys';
+import { readIssuerKeys } from '../../libs/auth/src/jwt/public-jwks';
 import { shownFile } from '../support/doc-examples';
 import { type TestOperator, openOperator } from '../support/operator';
 import { demandProgram, searchPath } from '../support/programs.cjs';

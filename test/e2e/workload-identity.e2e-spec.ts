@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Metrics } from '#libs/platform/observability';
-import { readIssuerKeys } from '../../libs/auth/src/jwt/client-keys';
-import { IssuerKeysSystem } from '../../libs/auth/src/system/issuer-keys.system';
+import { readIssuerKeys } from '../../libs/auth/src/jwt/public-jwks';
+import { IssuerKeysJwt } from '../../libs/auth/src/jwt/issuer-keys.jwt';
 import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
 import { TrustedKeyWatch } from '../../libs/auth/src/typeorm/trusted-key-watch';
 import { ComplianceClient } from '#libs/client';
@@ -74,7 +74,7 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
   const look = (): Promise<string> =>
     asApi(app, async (database) => {
       const exposed = new Metrics();
-      await new TrustedKeyWatch(database, new IssuerKeysSystem(app.settings, readIssuerKeys), exposed).round();
+      await new TrustedKeyWatch(database, new IssuerKeysJwt(app.settings), exposed).round();
       return exposed.expose();
     });
   const sql = (text: string, values: unknown[] = []) => app.database.admin.query(text, values);

@@ -10,7 +10,7 @@ import { loadSettings } from '#libs/platform/config';
 import { createApp } from '../../apps/api/src/create-app';
 import { AccessTokensService } from '../../libs/auth/src/application/access-tokens.service';
 import { JWT_BEARER } from '../../libs/auth/src/domain/client-assertion';
-import { readClientKeys } from '../../libs/auth/src/jwt/client-keys';
+import { readClientKeys } from '../../libs/auth/src/jwt/public-jwks';
 import { ApiClient } from '../support/api-client';
 import { Arrangement } from '../support/arrangement';
 import { type TestOperator, openOperator } from '../support/operator';

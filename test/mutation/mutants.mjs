@@ -10,7 +10,7 @@ const unit = require('../../jest.config.cjs').projects.find(({ displayName }) =>
 /** Pure code, whose specs stand beside it. */
 const SUBJECTS = [
   'libs/auth/src/domain/trusted-issuer',
-  'libs/auth/src/system/reachable-addresses',
+  'libs/auth/src/jwt/reachable-addresses',
   'libs/audit/src/domain/audit-tree',
   'libs/audit/src/system/tree-hashes',
   'libs/inventory/src/assets/domain/asset-patch',

@@ -13,8 +13,7 @@ import { ClientKeys } from './typeorm/client-keys';
 import { ApplicationChanges } from './typeorm/application-changes';
 import { Trusts } from './typeorm/trusts';
 import { IssuerKeys } from './domain/trusted-issuer';
-import { IssuerKeysSystem } from './system/issuer-keys.system';
-import { readIssuerKeys } from './jwt/client-keys';
+import { IssuerKeysJwt } from './jwt/issuer-keys.jwt';
 import { Workspaces } from './typeorm/workspaces';
 
 export const clientSecrets = {
@@ -23,11 +22,7 @@ export const clientSecrets = {
   inject: [Settings],
 };
 
-export const issuerKeys = {
-  provide: IssuerKeys,
-  useFactory: (settings: Settings) => new IssuerKeysSystem(settings, readIssuerKeys),
-  inject: [Settings],
-};
+export const issuerKeys = { provide: IssuerKeys, useClass: IssuerKeysJwt };
 
 /** `cachedElsewhere`: other processes may cache grants in a Redis that this process does not know. */
 export const grantCache = (options: { readonly cachedElsewhere: (settings: Settings) => boolean }) => ({

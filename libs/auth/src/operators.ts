@@ -3,7 +3,7 @@ export type { Application } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { Applications, type WithSecret } from './typeorm/applications';
 export { ClientKeys, type ListedKey } from './typeorm/client-keys';
-export { readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/client-keys';
+export { readClientKeys, readIssuerKeys, thumbprintsOf } from './jwt/public-jwks';
 export { type ClientKey } from './domain/client-assertion';
 export { IssuerKeys, issuerFault, subjectFault } from './domain/trusted-issuer';
 export { type ListedTrust, type NewTrust, Trusts } from './typeorm/trusts';

@@ -4,7 +4,7 @@ import { Settings } from '#libs/platform/config';
 import { Metrics } from '#libs/platform/observability';
 import { type CryptoKey, SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import { CLIENT_ALGORITHMS } from '../domain/client-assertion';
-import { readClientKeys } from './client-keys';
+import { readClientKeys } from './public-jwks';
 import { ClientAssertionsJwt } from './client-assertions.jwt';
 
 const BASE = 'https://api.example.com';

@@ -3,10 +3,12 @@ import { type IncomingMessage, request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { once } from 'node:events';
-import type { Settings } from '#libs/platform/config';
+import { Injectable } from '@nestjs/common';
+import { Settings } from '#libs/platform/config';
 import { z } from 'zod';
 import { type ClientKey, jsonOf } from '../domain/client-assertion';
 import { IssuerKeys, KeySetUnavailable, LARGEST_ISSUER_DOCUMENT, type TrustedIssuer } from '../domain/trusted-issuer';
+import { readIssuerKeys } from './public-jwks';
 import { blockListOf, isGlobal, isIn, isLoopback } from './reachable-addresses';
 
 const PATIENCE_MS = 5_000;
@@ -18,12 +20,9 @@ const DISCOVERY = z.object({ issuer: z.string(), jwks_uri: z.string() });
  * Fetches key sets by the discovery document of OpenID Connect (Discovery 1.0, section 4). An issuer is the choice of a
  * customer, so it may lead to the Internet alone. Each connection goes to an address that was judged.
  */
-export class IssuerKeysSystem extends IssuerKeys {
-  constructor(
-    private readonly settings: Settings,
-    /** Reads a key set. @throws {@link KeySetUnavailable} */
-    private readonly read: (text: string) => Promise<ClientKey[]>,
-  ) {
+@Injectable()
+export class IssuerKeysJwt extends IssuerKeys {
+  constructor(private readonly settings: Settings) {
     super();
   }
 
@@ -37,7 +36,7 @@ export class IssuerKeysSystem extends IssuerKeys {
     if (!discovered.success) throw new KeySetUnavailable('The discovery document names no issuer or no jwks_uri.');
     const { data } = discovered;
     if (data.issuer !== issuer) throw new KeySetUnavailable('The discovery document is of another issuer.');
-    return this.read(await this.document(data.jwks_uri, trusted));
+    return readIssuerKeys(await this.document(data.jwks_uri, trusted));
   }
 
   /** Returns the body at an address, as text. */

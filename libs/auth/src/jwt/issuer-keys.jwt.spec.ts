@@ -6,8 +6,7 @@ import https from 'node:https';
 import { Settings } from '#libs/platform/config';
 import { StandInIssuer } from '../../../../test/support/stand-in-issuer';
 import { KeySetUnavailable } from '../domain/trusted-issuer';
-import { readIssuerKeys } from '../jwt/client-keys';
-import { IssuerKeysSystem } from './issuer-keys.system';
+import { IssuerKeysJwt } from './issuer-keys.jwt';
 
 const A_RECORD = 1;
 
@@ -24,7 +23,7 @@ describe('The key set of an issuer', () => {
   const settings = (changes: Partial<Settings> = {}): Settings =>
     Object.assign(new Settings(), { production: false, trustIssuerNetworks: [], ...changes });
   const fetch = (source: object = {}, changes: Partial<Settings> = {}) =>
-    new IssuerKeysSystem(settings(changes), readIssuerKeys).fetch({
+    new IssuerKeysJwt(settings(changes)).fetch({
       ...{ issuer: issuer.url, insecure: true, ofOperator: true },
       ...source,
     });
