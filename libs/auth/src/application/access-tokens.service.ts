@@ -138,8 +138,7 @@ export class AccessTokensService {
     // The check refuses a `jti` that is no text.
     const jtiDigest = this.secrets.digest(typeof jti === 'string' ? jti : '');
     const found = await this.stored.findWithKeys(findable(clientId), jtiDigest);
-    const { keys = [], oldAudience = false } = found ?? {};
-    const checked = await this.assertions.check(assertion, { clientId, keys, oldAudience });
+    const checked = await this.assertions.check(assertion, clientId, found ?? NO_KEYS);
     if ('fault' in checked) return checked;
     if (!found || found.grant.disabled) return { fault: 'application disabled' };
     if (found.isUsed) return { fault: 'used before' };
@@ -158,7 +157,7 @@ export class AccessTokensService {
     const { kid, alg } = unverifiedHeader(token) ?? {};
     const named = kid === undefined ? null : findable(kid);
     const found = await this.stored.findWithTrusts(findable(clientId), issuer, named, findable(alg));
-    const checked = await this.assertions.checkWorkload(token, { issuer, trusts: found?.trusts ?? [] });
+    const checked = await this.assertions.checkWorkload(token, issuer, found?.trusts ?? []);
     if ('fault' in checked) return checked;
     if (!found || found.grant.disabled) return { fault: 'application disabled' };
     return { grant: found.grant, proven: checked };
@@ -170,6 +169,8 @@ export class AccessTokensService {
     throw charge.allowed ? new ClientNotAuthenticated(reason) : new RateLimited(charge);
   }
 }
+
+const NO_KEYS = { keys: [], oldAudience: false };
 
 /** An impossible name is looked up like any other, so it costs the same. Postgres refuses U+0000. */
 const findable = (name: unknown): string =>

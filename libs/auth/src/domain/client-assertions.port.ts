@@ -1,20 +1,6 @@
 import type { ClientKey, StoredClientKey } from './client-assertion';
+import type { GrantWithKeys } from './grant-repository.port';
 import type { Trust } from './trusted-issuer';
-
-/** Rules for an assertion of the client itself, apart from its form. */
-export interface ExpectedAssertion {
-  readonly clientId: string;
-  readonly keys: readonly StoredClientKey[];
-  /** Whether it may name the address of the token endpoint as audience. */
-  readonly oldAudience: boolean;
-}
-
-/** Rules for another issuer's token that proves a client. */
-export interface ExpectedWorkload {
-  readonly issuer: string;
-  /** The client's trusts in this issuer. */
-  readonly trusts: readonly Trust[];
-}
 
 /** A client that did not prove itself. */
 export interface Refusal {
@@ -22,14 +8,15 @@ export interface Refusal {
   readonly fault: string | null;
 }
 
+export type ClientFacts = Pick<GrantWithKeys, 'keys' | 'oldAudience'>;
 export type CheckedAssertion = { readonly key: StoredClientKey; readonly expiresAt: Date } | Refusal;
 export type CheckedWorkload = { readonly trust: Trust; readonly key: ClientKey } | Refusal;
 
 /** Checks what a client sends to prove itself. A check takes as long for a client without keys as for one with a key. */
 export abstract class ClientAssertions {
   /** Checks an assertion of the client's own key (RFC 7523). `expiresAt` includes the leeway. Never rejects. */
-  abstract check(assertion: string, expected: ExpectedAssertion): Promise<CheckedAssertion>;
+  abstract check(assertion: string, clientId: string, facts: ClientFacts): Promise<CheckedAssertion>;
 
-  /** Checks a token of an issuer that the client trusts. Never rejects. */
-  abstract checkWorkload(token: string, expected: ExpectedWorkload): Promise<CheckedWorkload>;
+  /** Checks a token of an issuer against the client's trusts in it. Never rejects. */
+  abstract checkWorkload(token: string, issuer: string, trusts: readonly Trust[]): Promise<CheckedWorkload>;
 }

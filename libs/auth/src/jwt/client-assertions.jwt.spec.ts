@@ -38,17 +38,15 @@ describe('A check of assertions', () => {
     const with1363 = { key: KeyObject.from(key as never), dsaEncoding: 'ieee-p1363' } as const;
     return `${text}.${signBytes('sha256', Buffer.from(text), with1363).toString('base64url')}`;
   };
-  const workload = (key: object, changes: object = {}) => ({
-    issuer: ISSUER,
-    trusts: [{ id: 't', subject: 's', audience: null, insecure: false, keys: [key as never], ...changes }],
-  });
+  const trusting = (key: object, changes: object = {}) => [
+    { id: 't', subject: 's', audience: null, insecure: false, keys: [key as never], ...changes },
+  ];
 
   it('allows clocks to differ by 30 seconds, however they step', async () => {
     const { privateKey, key } = await aKey('k');
     const check = async (claims: object) =>
       'key' in
-      (await assertions.check(await sign({ ...own, ...claims }, privateKey), {
-        clientId: 'ci_1',
+      (await assertions.check(await sign({ ...own, ...claims }, privateKey), 'ci_1', {
         keys: [key],
         oldAudience: false,
       }));
@@ -78,10 +76,10 @@ describe('A check of assertions', () => {
     const parse = jest.spyOn(JSON, 'parse');
 
     for (const token of [signed, `${deep.toString('base64url')}.e30.x`]) {
-      expect(await assertions.check(token, { clientId: 'ci_1', keys: [key], oldAudience: false })).toEqual({
+      expect(await assertions.check(token, 'ci_1', { keys: [key], oldAudience: false })).toEqual({
         fault: 'unreadable',
       });
-      expect(await assertions.checkWorkload(token, workload(key))).toEqual({ fault: 'unreadable' });
+      expect(await assertions.checkWorkload(token, ISSUER, trusting(key))).toEqual({ fault: 'unreadable' });
     }
     expect(parse.mock.calls.some(([text]) => text.startsWith('[[['))).toBe(false);
     parse.mockRestore();
@@ -92,7 +90,7 @@ describe('A check of assertions', () => {
     const keys = made.map(({ key }) => key);
     const last = made[2]?.privateKey as CryptoKey;
     const check = (count: number, token: string) =>
-      assertions.check(token, { clientId: 'ci_1', keys: keys.slice(0, count), oldAudience: false });
+      assertions.check(token, 'ci_1', { keys: keys.slice(0, count), oldAudience: false });
     const nameless = await sign(own, last);
     expect(await check(3, nameless)).toMatchObject({ key: { kid: 'c' } });
     expect(await check(4, nameless)).toEqual({ fault: 'too many keys fit' });
@@ -101,9 +99,7 @@ describe('A check of assertions', () => {
 
   it('is valid until the leeway is over', async () => {
     const { privateKey, key } = await aKey('k');
-    const checked = await assertions.check(await sign(own, privateKey), {
-      ...{ clientId: 'ci_1', keys: [key], oldAudience: false },
-    });
+    const checked = await assertions.check(await sign(own, privateKey), 'ci_1', { keys: [key], oldAudience: false });
     expect(checked).toEqual({ key, expiresAt: new Date(START + 90_000) });
   });
 
@@ -120,7 +116,7 @@ describe('A check of assertions', () => {
   ])('refuses the claims %j', async (claims, fault) => {
     const { privateKey, key } = await aKey('k');
     const token = signAny({ alg: 'ES256' }, { aud: BASE, exp: at(60), jti: 'x', ...own, ...claims }, privateKey);
-    const checked = await assertions.check(token, { clientId: 'ci_1', keys: [key], oldAudience: false });
+    const checked = await assertions.check(token, 'ci_1', { keys: [key], oldAudience: false });
     expect(checked).toEqual({ fault: expect.stringMatching(new RegExp(`(^| )${fault}$`)) as string });
   });
 
@@ -138,15 +134,17 @@ describe('A check of assertions', () => {
   ])('refuses the header %j of the right key', async (header, fault) => {
     const { privateKey, key } = await aKey('k');
     const token = (iss: string) => signAny(header, { ...own, iss, aud: BASE, exp: at(60), jti: 'x' }, privateKey);
-    const expected = { clientId: 'ci_1', keys: [key], oldAudience: false };
-    expect(await assertions.check(token('ci_1'), expected)).toEqual({ fault });
-    expect(await assertions.checkWorkload(token(ISSUER), workload(key, { subject: 'ci_1' }))).toEqual({ fault });
+    const checked = await assertions.check(token('ci_1'), 'ci_1', { keys: [key], oldAudience: false });
+    expect(checked).toEqual({ fault });
+    expect(await assertions.checkWorkload(token(ISSUER), ISSUER, trusting(key, { subject: 'ci_1' }))).toEqual({
+      fault,
+    });
   });
 
   it('compares types as media types, and takes the type of an assertion for one alone', async () => {
     const { privateKey, key } = await aKey('k');
     const check = async (typ: string) =>
-      assertions.check(await sign(own, privateKey, { typ }), { clientId: 'ci_1', keys: [key], oldAudience: false });
+      assertions.check(await sign(own, privateKey, { typ }), 'ci_1', { keys: [key], oldAudience: false });
     for (const typ of [
       'JWT',
       'jwt',
@@ -156,8 +154,10 @@ describe('A check of assertions', () => {
     ])
       expect(await check(typ)).toMatchObject({ key });
     const token = (typ: string) => sign({ iss: ISSUER, sub: 's' }, privateKey, { typ });
-    expect(await assertions.checkWorkload(await token('application/JWT'), workload(key))).toMatchObject({ key });
-    expect(await assertions.checkWorkload(await token('client-authentication+jwt'), workload(key))).toEqual({
+    expect(await assertions.checkWorkload(await token('application/JWT'), ISSUER, trusting(key))).toMatchObject({
+      key,
+    });
+    expect(await assertions.checkWorkload(await token('client-authentication+jwt'), ISSUER, trusting(key))).toEqual({
       fault: 'type',
     });
   });
@@ -169,7 +169,7 @@ describe('A check of assertions', () => {
     const verifications = jest.spyOn(globalThis.crypto.subtle, 'verify');
     const counted = async (count: number) => {
       verifications.mockClear();
-      await assertions.check(token, { clientId: 'ci_1', keys: keys.slice(0, count), oldAudience: false });
+      await assertions.check(token, 'ci_1', { keys: keys.slice(0, count), oldAudience: false });
       return verifications.mock.calls.length;
     };
     expect([await counted(0), await counted(1), await counted(3), await counted(4)]).toEqual([1, 1, 3, 3]);
@@ -181,8 +181,8 @@ describe('A check of assertions', () => {
     const made = jest.spyOn(globalThis.crypto.subtle, 'generateKey');
     const fresh = aCheck();
     const check = async (keys: (typeof key)[], alg: string) =>
-      fresh.check(signAny({ alg }, { ...own, aud: BASE, exp: at(60), jti: 'x' }, privateKey), {
-        ...{ clientId: 'ci_1', keys, oldAudience: false },
+      fresh.check(signAny({ alg }, { ...own, aud: BASE, exp: at(60), jti: 'x' }, privateKey), 'ci_1', {
+        ...{ keys, oldAudience: false },
       });
 
     await check([key], 'ES256');
@@ -196,7 +196,7 @@ describe('A check of assertions', () => {
   it('makes a key that nobody has again when that failed', async () => {
     const token = await sign(own, (await aKey('k')).privateKey);
     const fresh = aCheck();
-    const check = () => fresh.check(token, { clientId: 'ci_1', keys: [], oldAudience: false });
+    const check = () => fresh.check(token, 'ci_1', { keys: [], oldAudience: false });
     const made = jest.spyOn(globalThis.crypto.subtle, 'generateKey').mockRejectedValue(new Error('no memory'));
 
     await expect(check()).rejects.toThrow('no memory');
@@ -215,7 +215,7 @@ describe('A check of assertions', () => {
   ])('refuses a workload token with %j', async (claims, fault) => {
     const { privateKey, key } = await aKey('k');
     const token = signAny({ alg: 'ES256' }, { iss: ISSUER, sub: 's', aud: BASE, exp: at(60), ...claims }, privateKey);
-    const checked = await assertions.checkWorkload(token, workload(key));
+    const checked = await assertions.checkWorkload(token, ISSUER, trusting(key));
     expect(checked).toEqual({ fault: expect.stringMatching(new RegExp(`(^| )${fault}$`)) as string });
   });
 
@@ -224,7 +224,8 @@ describe('A check of assertions', () => {
     const check = async (claims: object) =>
       assertions.checkWorkload(
         await sign({ iss: ISSUER, sub: 's', ...claims }, privateKey, { kid: 'k' }),
-        workload(key),
+        ISSUER,
+        trusting(key),
       );
     expect(await check({ exp: at(86_400) })).toMatchObject({ trust: { id: 't' }, key: { kid: 'k' } });
     expect(await check({ exp: at(86_432) })).toEqual({ fault: 'expiry too far' });
@@ -235,8 +236,12 @@ describe('A check of assertions', () => {
     const made = await Promise.all(['k', 'k', 'k', 'k'].map(aKey));
     const token = await sign({ iss: ISSUER, sub: 's' }, made[0]?.privateKey as CryptoKey, { kid: 'k' });
     const keys = made.map(({ key }) => key);
-    expect(await assertions.checkWorkload(token, workload({}, { keys }))).toEqual({ fault: 'too many keys fit' });
-    expect(await assertions.checkWorkload(token, workload({}, { keys: keys.slice(1) }))).toEqual(WRONG_SIGNATURE);
+    expect(await assertions.checkWorkload(token, ISSUER, trusting({}, { keys }))).toEqual({
+      fault: 'too many keys fit',
+    });
+    expect(await assertions.checkWorkload(token, ISSUER, trusting({}, { keys: keys.slice(1) }))).toEqual(
+      WRONG_SIGNATURE,
+    );
   });
 
   it('takes each trust with its own keys, subject and audience', async () => {
@@ -246,7 +251,7 @@ describe('A check of assertions', () => {
       { id: 'two', subject: 'b', audience: 'other', insecure: false, keys: [two.key, one.key] },
     ];
     const check = async (claims: object, key: CryptoKey) =>
-      assertions.checkWorkload(await sign({ iss: ISSUER, ...claims }, key, { kid: 'k' }), { issuer: ISSUER, trusts });
+      assertions.checkWorkload(await sign({ iss: ISSUER, ...claims }, key, { kid: 'k' }), ISSUER, trusts);
     expect(await check({ sub: 'a' }, one.privateKey)).toMatchObject({ trust: { id: 'one' } });
     expect(await check({ sub: 'b', aud: 'other' }, one.privateKey)).toMatchObject({ trust: { id: 'two' } });
     expect(await check({ sub: 'a' }, two.privateKey)).toEqual(WRONG_SIGNATURE);
@@ -262,7 +267,7 @@ describe('A check of assertions', () => {
     ];
     const check = async (aud: string, key: CryptoKey) => {
       const token = await sign({ iss: ISSUER, sub: 's', aud }, key, { kid: 'k' });
-      return assertions.checkWorkload(token, { issuer: ISSUER, trusts });
+      return assertions.checkWorkload(token, ISSUER, trusts);
     };
     expect(await check(BASE, one.privateKey)).toMatchObject({ trust: { id: 'one' } });
     expect(await check('other', two.privateKey)).toMatchObject({ trust: { id: 'two' } });
@@ -280,7 +285,7 @@ describe('A check of assertions', () => {
     ];
     const check = async (sub: string) => {
       const token = await sign({ iss: ISSUER, sub }, made[0]?.privateKey as CryptoKey);
-      return assertions.checkWorkload(token, { issuer: ISSUER, trusts });
+      return assertions.checkWorkload(token, ISSUER, trusts);
     };
     expect(await check('s')).toMatchObject({ trust: { id: 'one' } });
     expect(await check('other')).toEqual({ fault: 'too many keys fit' });
@@ -296,7 +301,7 @@ describe('A check of assertions', () => {
     ];
     const check = async (key: CryptoKey) => {
       const token = await sign({ iss: ISSUER, sub: 'repo:acme/app:x' }, key);
-      return assertions.checkWorkload(token, { issuer: ISSUER, trusts });
+      return assertions.checkWorkload(token, ISSUER, trusts);
     };
     expect(await check(one.privateKey)).toMatchObject({ trust: { id: 'one' } });
     expect(await check(two.privateKey)).toMatchObject({ trust: { id: 'two' } });
@@ -305,22 +310,24 @@ describe('A check of assertions', () => {
   it.each<[unknown]>([[undefined], [[]], [['', 'other']], [7]])('never takes %j for an empty audience', async (aud) => {
     const { privateKey, key } = await aKey('k');
     const token = signAny({ alg: 'ES256' }, { iss: ISSUER, sub: 's', exp: at(60), aud }, privateKey);
-    expect(await assertions.checkWorkload(token, workload(key, { audience: '' }))).toEqual({ fault: 'audience' });
+    expect(await assertions.checkWorkload(token, ISSUER, trusting(key, { audience: '' }))).toEqual({
+      fault: 'audience',
+    });
   });
 
   it('refuses insecure issuers in production, and counts key ids that a trusted issuer does not have', async () => {
     const { privateKey, key } = await aKey('k');
     const token = await sign({ iss: ISSUER, sub: 's' }, privateKey, { kid: 'k' });
-    expect(await assertions.checkWorkload(token, workload(key, { insecure: true }))).toMatchObject({
+    expect(await assertions.checkWorkload(token, ISSUER, trusting(key, { insecure: true }))).toMatchObject({
       trust: { id: 't' },
     });
-    expect(await aCheck(true).checkWorkload(token, workload(key, { insecure: true }))).toEqual({
+    expect(await aCheck(true).checkWorkload(token, ISSUER, trusting(key, { insecure: true }))).toEqual({
       fault: 'no key fits',
     });
     const before = assertions.unknownKeyIds;
-    await assertions.checkWorkload(token, { issuer: ISSUER, trusts: [] });
+    await assertions.checkWorkload(token, ISSUER, []);
     expect(assertions.unknownKeyIds).toBe(before);
-    await assertions.checkWorkload(token, workload(key, { keys: [] }));
+    await assertions.checkWorkload(token, ISSUER, trusting(key, { keys: [] }));
     expect(assertions.unknownKeyIds).toBe(before + 1);
   });
 
@@ -334,7 +341,7 @@ describe('A check of assertions', () => {
     const before = assertions.unknownKeyIds;
 
     const token = signAny({ alg: 'ES256', kid: 'k', ...header }, { iss: ISSUER, sub: 's' }, privateKey);
-    await assertions.checkWorkload(token, workload(key, { keys: [] }));
+    await assertions.checkWorkload(token, ISSUER, trusting(key, { keys: [] }));
 
     expect(assertions.unknownKeyIds).toBe(before);
   });

@@ -14,11 +14,10 @@ import {
   type CheckedAssertion,
   type CheckedWorkload,
   ClientAssertions,
-  type ExpectedAssertion,
-  type ExpectedWorkload,
+  type ClientFacts,
   type Refusal,
 } from '../domain/client-assertions.port';
-import { coversSubject } from '../domain/trusted-issuer';
+import { type Trust, coversSubject } from '../domain/trusted-issuer';
 
 const LEEWAY_SECONDS = 30;
 const LONGEST_LIFE_SECONDS = 3_600;
@@ -58,7 +57,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
     ]);
   }
 
-  async check(assertion: string, { clientId, keys, oldAudience }: ExpectedAssertion): Promise<CheckedAssertion> {
+  async check(assertion: string, clientId: string, { keys, oldAudience }: ClientFacts): Promise<CheckedAssertion> {
     const { baseUrl } = this.settings;
     const verified = await this.verify(assertion, keys, {
       types: ['jwt', CLIENT_AUTHENTICATION],
@@ -77,7 +76,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
     return { key, expiresAt: new Date(((claims.exp ?? 0) + LEEWAY_SECONDS) * 1_000) };
   }
 
-  async checkWorkload(token: string, { issuer, trusts }: ExpectedWorkload): Promise<CheckedWorkload> {
+  async checkWorkload(token: string, issuer: string, trusts: readonly Trust[]): Promise<CheckedWorkload> {
     const { baseUrl, production } = this.settings;
     const usable = trusts.filter(({ insecure }) => !(insecure && production));
     // A signature covers the claims, so a verified token has those that are read here.
