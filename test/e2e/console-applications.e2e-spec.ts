@@ -102,6 +102,22 @@ describe('The applications of the console', () => {
     expect((await admin.get('/applications')).text).not.toContain('>Lost<');
   });
 
+  it('asks before anything of an application ends', async () => {
+    const { client_id: clientId } = await create();
+    const path = `/applications/${clientId}`;
+    const jwk = { ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid: 'k' };
+    await act(clientId, 'rotate-secret', { overlap: '24h' });
+    await act(clientId, 'keys', { jwk: JSON.stringify(jwk) });
+    await act(clientId, 'trust', { issuer: 'https://id.example.com', subject: 'repo:acme/deploy:*' });
+
+    const { text } = await admin.get(path);
+
+    const asked = [...text.matchAll(/<details><summary[^]*?action="([^"]*)"/g)].map(([, action]) => action);
+    const endings = ['disable', 'keys/remove', 'end-secret', 'remove-secret', 'trust/remove'];
+    expect(asked).toEqual(endings.map((ending) => `${path}/${ending}`));
+    expect(text.match(/<button class="bad">/g)).toHaveLength(endings.length);
+  });
+
   it('makes one application of two sends at once', async () => {
     const page = await admin.get('/applications');
     const fields = { ...page.fields('/applications'), name: 'Raced', scopes: 'inventory:read' };

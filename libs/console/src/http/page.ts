@@ -57,7 +57,8 @@ export function sendPage(response: Response, view: keyof typeof VIEWS, content: 
     me: signedIn,
     fields: formFields(signedIn),
   };
-  const html = eta.render(`@${view}`, { errors: {}, typed: {}, time, ...content, frame });
+  const shown = { errors: {}, typed: {}, time, ...content, frame };
+  const html = eta.render('@frame', { ...shown, body: eta.render(`@${view}`, shown) });
   unsent.holdWhole(response, Buffer.byteLength(html), signedIn?.personId);
   response.status(content.status ?? 200).type('html');
   response.send(html);

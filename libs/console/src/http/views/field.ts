@@ -29,6 +29,23 @@ export const boxes = (name: string, legend: string, choices: string, label: stri
 <% } %>
 <%~ include('@error', { ...it, name: '${name}' }) %></fieldset>`;
 
+/** A box to tick. */
+export const box = (name: string, value: string, label: string): string =>
+  `<label class="box"><input type="checkbox" name="${name}" value="${value}"<% if (it.typed.${name} === '${value}') { %> checked<% } %>> ${label}</label>`;
+
+export const form = (action: string, fields: string, label: string, look = ''): string =>
+  `<form method="post" action="${action}" class="fields"><%~ include('@fields', it) %>
+${fields}
+<button class="${look}">${label}</button>
+</form>`;
+
+/** A button that first tells what it does, and does it by a second click. `of` names one of several for screen readers. */
+export const asked = (action: string, label: string, effect: string, of = '', fields = ''): string => {
+  const named = of && `<span class="hidden"> <%= ${of} %></span>`;
+  const confirmation = form(action, `${fields}<p>${effect}</p>`, `${label} now${named}`, 'bad');
+  return `<details><summary class="button plain">${label}${named}</summary>${confirmation}</details>`;
+};
+
 /** A cell of a table. Numbers stand on the right, and buttons need no label on a phone. */
 interface Cell {
   readonly cell: string;

@@ -32,8 +32,7 @@ export const FRAME = {
   fields: `<input type="hidden" name="csrf" value="<%= it.frame.fields.csrf %>"><input type="hidden" name="workspace" value="<%= it.frame.fields.workspace %>">`,
   error: `<% const reason = it.errors[it.name]; if (reason) { %><p class="error" id="<%= it.name %>-error"><%= reason.startsWith(it.name + ' ') ? 'This field' + reason.slice(it.name.length) : reason %></p><% } %>`,
   invalid: `<% if (it.errors[it.name]) { %> aria-invalid="true" aria-describedby="<%= it.name %>-error" autofocus<% } %>`,
-  refusal: `<% layout('@frame') %>
-<p class="notice bad"><%= it.detail %></p>
+  refusal: `<p class="notice bad"><%= it.detail %></p>
 <p class="soft">Request <code><%= it.requestId %></code></p>
 <p><a href="/">To the overview</a></p>`,
 };

@@ -1,5 +1,5 @@
 import { CHECKS } from '#libs/computers';
-import { boxes, input, select, table, textarea } from './field';
+import { boxes, form, input, select, table, textarea } from './field';
 
 const NEXT = `<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Next page</a></p><% } %>`;
 
@@ -22,8 +22,7 @@ const count = (what: string): string =>
 const OWNER = `<% if (one.type === 'EMPLOYEE') { %><% } else if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
 
 const assetForm = (name: string, control: string, label: string): string =>
-  `<form method="post" action="/inventory/<%= one.id %>/${name}" class="fields"><%~ include('@fields', it) %>
-${control}<button class="plain">${label}</button></form>`;
+  form(`/inventory/<%= one.id %>/${name}`, control, label, 'plain');
 
 const OWNER_HINT = 'A part of the name or e-mail address of an employee. Empty takes the owner away.';
 
@@ -51,10 +50,9 @@ export const LINES = (heading: string, lines: string): string => `<h2>${heading}
 ${table(lines, 'None.', { Line: `<%= one.file ? one.file + ':' : '' %><%= one.line %>`, Reason: `<%= one.reason %>` })}`;
 
 export const LISTS = {
-  inventory: `<% layout('@frame') %>
-${filters(
-  '/inventory',
-  `${select('categoryKey', 'Category', '', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
+  inventory: `${filters(
+    '/inventory',
+    `${select('categoryKey', 'Category', '', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
 ${select('subKey', 'Type', '', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
 ${select('hasOwner', 'Owner', '', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
 ${select('ownerVisible', 'Owner is an employee', '', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
@@ -62,7 +60,7 @@ ${select('classification', 'Classification', '', `[['', 'any'], ...${CLASSIFICAT
 ${input('name', 'Name, exactly', '')}
 ${input('tagKey', 'Tag', '')}
 ${input('source', 'Source', '')}`,
-)}
+  )}
 <% if (it.assets) { %>
 <p>${count('asset')} <a href="<%= it.download %>">Download as CSV</a></p>
 <% if (it.typed.hasOwner === 'false' && !it.typed.categoryKey && !it.typed.subKey) { %><p class="hint">Employees are among them, who never have an owner. Choose a category to leave them out.</p><% } %>
@@ -91,8 +89,7 @@ ${table('it.assets', 'No asset matches.', {
 <% } %>
 ${NEXT}
 <% } %>`,
-  asset: `<% layout('@frame') %>
-<% const one = it.asset; %>
+  asset: `<% const one = it.asset; %>
 <dl>
 <dt>Id</dt><dd><code><%= one.id %></code></dd>
 <dt>Type</dt><dd><%= one.type %> (<%= it.category?.displayLabel %>)</dd>
@@ -126,8 +123,7 @@ ${table('it.history', '', {
   What: `<% if (one.changes.length === 0) { %><%= one.what %><% } %>
 <% for (const { field, old, fresh } of one.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %>`,
 })}`,
-  chooseOwner: `<% layout('@frame') %>
-<p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
+  chooseOwner: `<p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
 ${CHOICE_FORM}
 <fieldset><legend>Employee</legend>
 <% for (const one of it.matches) { %><label class="box"><input type="radio" name="ownerId" value="<%= one.id %>" required> <%= one.name %><% if (one.email) { %> <span class="soft"><%= one.email %></span><% } %></label><% } %>
@@ -139,15 +135,14 @@ ${CHOICE_FORM}
 <div class="field"><label for="owner">A part of the name or e-mail address</label><input id="owner" name="owner" required maxlength="1000" value="<%= it.text %>"></div>
 <button class="plain">Search</button>
 </form>`,
-  computers: `<% layout('@frame') %>
-${filters(
-  '/computers',
-  `${boxes('failingAnyOf', 'Failing', 'it.checks', '<%= text %>')}
+  computers: `${filters(
+    '/computers',
+    `${boxes('failingAnyOf', 'Failing', 'it.checks', '<%= text %>')}
 ${boxes('unknownAnyOf', 'Unknown', 'it.checks', '<%= text %>')}
 ${select('isMonitored', 'Monitored', '', `[['', 'any'], ['true', 'yes'], ['false', 'no']]`)}
 ${day('lastCheckedBefore', 'Last check-in before (UTC)')}
 ${input('serialNumber', 'Serial number', '')}`,
-)}
+  )}
 <% if (it.computers) { %>
 <p>${count('computer')} <a href="<%= it.download %>">Download as CSV</a></p>
 ${table('it.computers', 'No computer matches.', {
@@ -158,8 +153,7 @@ ${table('it.computers', 'No computer matches.', {
 })}
 ${NEXT}
 <% } %>`,
-  computer: `<% layout('@frame') %>
-<% const one = it.computer; %>
+  computer: `<% const one = it.computer; %>
 <dl>
 <dt>Owner</dt><dd>${OWNER}<% if (one.owner?.email) { %>, <%= one.owner.email %><% } %></dd>
 <dt>Serial number</dt><dd><%= one.serialNumber %></dd>
@@ -170,15 +164,13 @@ ${NEXT}
 <% for (const { label, state } of it.checks) { %><dt><%= label %></dt><dd><%= state %></dd><% } %>
 </dl>
 <p><a href="/inventory/<%= one.id %>">Asset, owner and history</a></p>`,
-  imports: `<% layout('@frame') %>
-<% if (it.frame.me.role === 'admin') { %>
+  imports: `<% if (it.frame.me.role === 'admin') { %>
 <p><a class="button" href="/imports/new">Import a file</a></p>
 <% if (it.upload) { %><p class="notice"><a href="/imports/uploads/<%= it.upload.id %>"><%= it.upload.name %></a> was uploaded at <%= it.time(it.upload.uploadedAt) %>.<% if (it.upload.state === 'tried') { %> It waits for its import.<% } %></p><% } %>
 <% } %>
 <% if (it.hasMore) { %><p class="soft">The newest <%= it.runs.length %> imports.</p><% } %>
 ${RUNS}`,
-  import: `<% layout('@frame') %>
-<% const run = it.run; %>
+  import: `<% const run = it.run; %>
 <dl>
 <dt>Outcome</dt><dd><%= run.outcome %></dd>
 <dt>Started</dt><dd><%= it.time(run.startedAt) %></dd>
@@ -191,8 +183,7 @@ ${RUNS}`,
 </dl>
 ${LINES('Errors', 'it.errorLines')}
 ${LINES('Warnings', 'it.warnings')}`,
-  audit: `<% layout('@frame') %>
-<% if (it.events) { %>
+  audit: `<% if (it.events) { %>
 <p><% if (it.checkpoint) { %><%= it.checkpoint.size.toLocaleString('en') %> events are sealed, the last at <%= it.time(it.checkpoint.recordedAt) %>.<% } else { %>No event is sealed yet.<% } %>
 <% if (it.waiting) { %> Events since <%= it.time(it.waiting) %> wait for their seal.<% } else { %> None waits.<% } %></p>
 <% } %>

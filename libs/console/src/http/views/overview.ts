@@ -19,8 +19,7 @@ const trend = (trends: string, about: string): string => `<% if (${trends}.chart
 <% } else { %><p class="soft">Pictures of the last ninety days come with the first day that is over.</p><% } %>`;
 
 export const OVERVIEW = {
-  overview: `<% layout('@frame') %>
-<h2>Assets and their owners</h2>
+  overview: `<h2>Assets and their owners</h2>
 ${table('it.categories', '', {
   Category: `<a href="/inventory?categoryKey=<%= one.key %>"><%= one.label %></a>`,
   Assets: number(`<%= one.total.toLocaleString('en') %>`),

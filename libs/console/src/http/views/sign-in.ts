@@ -1,17 +1,14 @@
 export const SIGN_IN = {
-  signIn: `<% layout('@frame') %>
-<% if (it.hasIssuer) { %>
+  signIn: `<% if (it.hasIssuer) { %>
 <p>Sign in with the account of your organisation.</p>
 <p><a class="button" href="/sign-in/start">Sign in</a></p>
 <% } else { %>
 <p>This console signs people in by a one-time link. Make one on this machine:</p>
 <pre><code>npm run --silent admin -- console link</code></pre>
 <% } %>`,
-  signInLink: `<% layout('@frame') %>
-<p>This link signs you in once.</p>
+  signInLink: `<p>This link signs you in once.</p>
 <form method="post"><input type="hidden" name="csrf" value="<%= it.csrf %>"><button>Sign in</button></form>`,
-  workspaces: `<% layout('@frame') %>
-<% if (it.workspaces.length < 2) { %><p>You have access to this workspace only.</p><% } %>
+  workspaces: `<% if (it.workspaces.length < 2) { %><p>You have access to this workspace only.</p><% } %>
 <% for (const one of it.workspaces) { %>
 <form method="post" action="/workspaces" class="actions"><%~ include('@fields', it) %>
 <input type="hidden" name="to" value="<%= one.workspaceId %>">

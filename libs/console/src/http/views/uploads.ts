@@ -1,8 +1,5 @@
-import { attributes, field, input, select } from './field';
+import { attributes, box, field, form, input, select } from './field';
 import { LINES } from './lists';
-
-const box = (name: string, value: string, label: string): string =>
-  `<label class="box"><input type="checkbox" name="${name}" value="${value}"<% if (it.typed.${name} === '${value}') { %> checked<% } %>> ${label}</label>`;
 
 const COUNTS = `<dl class="counts">
 <% const report = it.upload.report; for (const [label, n] of [['Read', report.read], ['Skipped', report.skipped], ['Created', report.created], ['Updated', report.updated], ['Unchanged', report.unchanged], ['Hidden', report.hidden], ['Failed', report.failed], ['Warned', report.warned], ['Found again', report.rekeyed]]) { %><dt><%= label %></dt><dd><%= n.toLocaleString('en') %></dd><% } %>
@@ -16,8 +13,7 @@ ${LINES('First errors', 'report.errors.slice(0, 20)')}
 ${LINES('First warnings', 'report.warnings.slice(0, 20)')}`;
 
 export const UPLOADS = {
-  uploadForm: `<% layout('@frame') %>
-<p>First a dry run shows what the file would change. Nothing is written before you import it.</p>
+  uploadForm: `<p>First a dry run shows what the file would change. Nothing is written before you import it.</p>
 <form method="post" action="/imports?<%= new URLSearchParams(it.frame.fields).toString() %>" enctype="multipart/form-data" class="fields">
 ${input('source', 'Source', 'The system that the records come from. The file is compared with its assets.', 'required maxlength="100"')}
 ${select('map', 'Map', 'Reads what this tool exports. Without one, each record has at least externalId, categoryKey and name.', `[['', 'none'], ...it.maps.map((one) => [one, one])]`)}
@@ -32,8 +28,7 @@ ${box('createTagKeys', 'platform', 'Create missing tag keys as keys of the platf
 ${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip is fine, up to 1 GB unpacked and 1,000,000 records.', `<input ${attributes('file')} type="file" required>`)}
 <button>Try the file</button>
 </form>`,
-  upload: `<% layout('@frame') %>
-<p class="soft">Source <%= it.upload.options.source %>, <%= it.upload.options.map ? 'map ' + it.upload.options.map.name : 'no map' %>, missing assets: <%= it.upload.options.missing %>.</p>
+  upload: `<p class="soft">Source <%= it.upload.options.source %>, <%= it.upload.options.map ? 'map ' + it.upload.options.map.name : 'no map' %>, missing assets: <%= it.upload.options.missing %>.</p>
 <% if (it.isUnderWay) { %>
 <p><%= it.upload.state === 'trying' ? 'This is the dry run: nothing is written.' : 'The records are written.' %> <%= it.read.toLocaleString('en') %> records read, <%= it.percent %> % of the file.</p>
 <progress max="100" value="<%= it.percent %>" aria-label="Read of the file, in percent"></progress>
@@ -45,12 +40,11 @@ ${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip 
 <% if (isTried) { %><p>This is what the import would do. Nothing is written yet.</p><% } %>
 ${COUNTS}
 <% if (isTried) { %>
-<form method="post" action="/imports/uploads/<%= it.upload.id %>/import"><%~ include('@fields', it) %><button>Import now</button></form>
+${form('/imports/uploads/<%= it.upload.id %>/import', '', 'Import now')}
 <p><a href="/imports/new">Upload again with other options</a></p>
 <% } %>
 ${FAULTS}
 <% } %>`,
-  uploadGone: `<% layout('@frame') %>
-<p class="notice">The file is not here any more: upload again. It is removed when it was imported, when another one follows, after an hour, and earlier when files of others need its place.</p>
+  uploadGone: `<p class="notice">The file is not here any more: upload again. It is removed when it was imported, when another one follows, after an hour, and earlier when files of others need its place.</p>
 <p><a class="button" href="/imports/new">Upload a file</a></p>`,
 };
