@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { Applications, Trusts } from '#libs/auth/operators';
+import { Trusts } from '#libs/auth/operators';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import type { TestApp } from '../support/start-app';
 import { type ConsoleBrowser, type Shown, type TestConsole, startConsoleWithApi } from '../support/console-setting';
@@ -87,19 +87,30 @@ describe('The applications of the console', () => {
     expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect([second.status, second.headers.get('location')]).toEqual([303, `/applications/${clientId}`]);
     expect(second.text).not.toContain('cs_');
+    const told = async () =>
+      (await admin.get(`/applications/${clientId}`)).text.includes('Nothing was made: this form');
+    expect([await told(), await told()]).toEqual([true, false]);
     expect((await admin.get('/applications')).text.match(/>Twice</g)).toHaveLength(1);
   });
 
-  it('leads a second send to the list, where the first made no application', async () => {
-    const fields = (await admin.get('/applications')).fields('/applications');
-    const lost = jest.spyOn(Applications.prototype, 'create').mockRejectedValueOnce(new Error('no connection'));
-    const send = () => admin.post('/applications', { ...fields, name: 'Lost', scopes: 'inventory:read' });
+  it('makes an application or a secret by a second send, where the first send failed', async () => {
+    const { client_id: clientId } = await create();
+    const path = `/applications/${clientId}`;
+    const application = { ...(await admin.get('/applications')).fields('/applications'), scopes: 'inventory:read' };
+    const rotation = { ...(await admin.get(path)).fields(`${path}/rotate-secret`), overlap: 'none' };
+    const send = async () => [
+      await admin.post('/applications', { ...application, name: 'Failed once' }),
+      await admin.post(`${path}/rotate-secret`, rotation),
+    ];
 
-    const [first, second] = [await send(), await send()];
-    lost.mockRestore();
+    await console.database.admin.query('ALTER TABLE audit_event ADD CONSTRAINT no_more CHECK (false) NOT VALID');
+    const failed = await send();
+    await console.database.admin.query('ALTER TABLE audit_event DROP CONSTRAINT no_more');
+    const made = await send();
 
-    expect([first.status, second.status, second.headers.get('location')]).toEqual([500, 303, '/applications']);
-    expect((await admin.get('/applications')).text).not.toContain('>Lost<');
+    expect([...failed, ...made].map(({ status }) => status)).toEqual([500, 500, 200, 200]);
+    for (const page of made) expect((await tokenOf(secretOf(page))).status).toBe(200);
+    expect((await admin.get('/applications')).text.match(/>Failed once</g)).toHaveLength(1);
   });
 
   it('asks before anything of an application ends', async () => {
@@ -174,6 +185,7 @@ describe('The applications of the console', () => {
     const second = await admin.post(`${path}/rotate-secret`, fields);
 
     expect([first.status, second.status, second.headers.get('location')]).toEqual([200, 303, path]);
+    expect((await admin.get(path)).text).toContain('Nothing was made: this form was sent before');
     expect((await tokenOf(secretOf(first))).status).toBe(200);
   });
 
@@ -294,12 +306,19 @@ describe('The applications of the console', () => {
     ]);
   });
 
-  it('removes a secret, which ends at once', async () => {
+  it('removes a secret, which ends at once, and makes none by a form of before', async () => {
     const credentials = await create();
+    const path = `/applications/${credentials.client_id}`;
+    const rotate = async (fields: object) =>
+      (await admin.post(`${path}/rotate-secret`, { ...fields, overlap: 'none' })).status;
 
     const removed = await act(credentials.client_id, 'remove-secret');
+    const ended = await tokenOf(credentials);
+    const form = (await admin.get(path)).fields(`${path}/rotate-secret`);
+    const first = await rotate(form);
+    await act(credentials.client_id, 'remove-secret');
 
-    expect([removed.status, (await tokenOf(credentials)).status]).toEqual([303, 401]);
+    expect([removed.status, ended.status, first, await rotate(form)]).toEqual([303, 401, 200, 303]);
   });
 
   it('sets scopes, and takes no unknown one', async () => {

@@ -1,5 +1,5 @@
 export { AuthOperatorModule, applicationServices, grantCache } from './auth-operator.module';
-export type { Application } from './domain/application';
+export { type Application, MadeBefore } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { Applications, type WithSecret } from './typeorm/applications';
 export { ClientKeys, type ListedKey } from './typeorm/client-keys';

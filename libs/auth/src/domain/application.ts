@@ -38,6 +38,8 @@ export interface Application extends Grant {
   readonly name: string;
   readonly issuedAt: Date | null;
   readonly createdAt: Date;
+  /** When the newest secret was made, which may be removed. Null where there was none, or before this was recorded. */
+  readonly secretMadeAt: Date | null;
   readonly previousSecretExpiresAt: Date | null;
   /** Those that are accepted now. */
   readonly credentials: readonly Credential[];
@@ -63,6 +65,9 @@ export class ApplicationEnabled extends Error {
     this.name = 'ApplicationEnabled';
   }
 }
+
+/** An application with this client id, or a newer secret, is there. */
+export class MadeBefore extends Error {}
 
 /** Limits protect everybody, so only an operator raises them. */
 export class LimitRaised extends ValidationFailed {

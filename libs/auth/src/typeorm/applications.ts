@@ -15,6 +15,7 @@ import {
   type Application,
   ApplicationEnabled,
   type Credential,
+  MadeBefore,
   type PersonOfConsole,
   assertNoneRaised,
 } from '../domain/application';
@@ -43,7 +44,7 @@ const NO_PREVIOUS_SECRET = {
 type Changes = Parameters<UpdateQueryBuilder<ApplicationRow>['set']>[0];
 
 interface CreateOptions {
-  /** From {@link Applications.newClientId}, where somebody remembers it before there is an application. */
+  /** Where somebody who asks twice is to get one application. */
   readonly clientId?: string;
   /** Its assertions may name the address of the token endpoint as audience. */
   readonly oldAudience?: boolean;
@@ -69,11 +70,10 @@ export class Applications {
     return new Applications(this.database, this.changes.asPerson(person), this.secrets);
   }
 
-  newClientId(): string {
-    return this.secrets.newClientId();
-  }
-
-  /** Creates an application that may use the API at once. Its secret is shown once and never again. */
+  /**
+   * Creates an application that may use the API at once. Its secret is shown once and never again.
+   * @throws {@link MadeBefore} for a client id that is taken
+   */
   async create(
     workspaceId: WorkspaceId,
     name: string,
@@ -85,7 +85,7 @@ export class Applications {
     return { application: await this.insert(workspaceId, name, scopes, options, ofSecret), clientSecret: secret };
   }
 
-  /** Creates an application that proves itself by a key or a trust alone. */
+  /** Creates an application that proves itself by a key or a trust alone. Throws as {@link create} does. */
   async createWithoutSecret(
     workspaceId: WorkspaceId,
     name: string,
@@ -99,7 +99,7 @@ export class Applications {
     workspaceId: WorkspaceId,
     name: string,
     scopes: readonly Scope[],
-    { clientId = this.newClientId(), oldAudience = false }: CreateOptions,
+    { clientId = this.secrets.newClientId(), oldAudience = false }: CreateOptions,
     ofSecret: Changes,
   ): Promise<Application> {
     const row = {
@@ -116,9 +116,11 @@ export class Applications {
         .insert()
         .into(ApplicationRow)
         .values(row)
+        .orIgnore()
         .returning('*')
         .execute();
-      const [created] = inserted.raw as [ApplicationRow];
+      const [created] = inserted.raw as ApplicationRow[];
+      if (!created) throw new MadeBefore();
       await this.changes.record(manager, created, 'application.created', between(null, created));
       return toApplication(created, []);
     });
@@ -194,8 +196,13 @@ export class Applications {
   /**
    * Creates a new secret, shown only once. Without an overlap the old secret, the active token and its stream end. With
    * one, a secret that was old before ends like by {@link endOldSecret}.
+   * @param madeAt of the newest secret, where somebody who asks twice is to get one. @throws {@link MadeBefore} for another
    */
-  async rotateSecret(clientId: string, overlapSeconds: number | null): Promise<WithSecret | null> {
+  async rotateSecret(
+    clientId: string,
+    overlapSeconds: number | null,
+    madeAt?: Date | null,
+  ): Promise<WithSecret | null> {
     const { secret, digest } = this.secrets.newSecret();
     const previous =
       overlapSeconds === null
@@ -210,14 +217,17 @@ export class Applications {
           };
     const fresh = { secret_digest: digest, secret_created_at: () => 'now()', secret_last_used_at: null };
     const changes = { ...fresh, ...previous };
-    const application = await this.change(clientId, 'application.secret_rotated', changes, { overlapSeconds });
+    const rotated = 'application.secret_rotated';
+    const application = await this.change(clientId, rotated, changes, { overlapSeconds }, (before) => {
+      if (madeAt === undefined || before.secret_created_at?.getTime() === madeAt?.getTime()) return true;
+      throw new MadeBefore();
+    });
     return application && { application, clientSecret: secret };
   }
 
   /** Removes the secret, so that only keys and trusts prove the application. Ends an overlap, the live token and its stream. */
   async removeSecret(clientId: string): Promise<Application | null> {
-    const none = { secret_digest: null, secret_created_at: null, secret_last_used_at: null };
-    const changes = { ...none, ...NO_PREVIOUS_SECRET, ...END_TOKEN };
+    const changes = { secret_digest: null, secret_last_used_at: null, ...NO_PREVIOUS_SECRET, ...END_TOKEN };
     return this.change(clientId, 'application.secret_removed', changes, {}, (before) => secretsOf(before).length > 0);
   }
 
@@ -288,6 +298,7 @@ function toApplication(row: ApplicationRow, others: readonly Credential[]): Appl
     generation: BigInt(row.generation),
     issuedAt: row.issued_at,
     createdAt: row.created_at,
+    secretMadeAt: row.secret_created_at,
     previousSecretExpiresAt: row.previous_secret_expires_at,
     credentials: [...secretsOf(row), ...others],
   };

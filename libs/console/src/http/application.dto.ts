@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from '#libs/kernel';
-import { Choice, ChoiceList, Flag, Form, Text } from '#libs/platform/input';
+import { Choice, ChoiceList, Flag, Form, Instant, Text } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 
 const SCOPE_LIST = namedEnum('Scope', SCOPES, 'A scope.');
@@ -40,6 +40,9 @@ export class NewKeysDto {
 export class RotationDto {
   @Choice({ description: 'How long the old secret is accepted.', list: OVERLAP, required: true })
   overlap!: keyof typeof OVERLAPS;
+
+  @Instant({ description: 'When the newest secret was made.' })
+  madeAt?: Date;
 }
 
 const LIMIT = { minLength: 3, maxLength: 19, description: 'Requests per minute / burst.' } as const;

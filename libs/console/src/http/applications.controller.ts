@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { BadRequestException, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
+import { Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import {
   type Application,
   Applications,
   ClientKeys,
+  MadeBefore,
   Trusts,
   type WithSecret,
   issuerFault,
   readClientKeys,
   subjectFault,
 } from '#libs/auth/operators';
-import { RATE_CLASSES, type RateLimits, SCOPE_MEANINGS, formatRateLimit, isUuid, parseRateLimit } from '#libs/kernel';
+import { RATE_CLASSES, type RateLimits, SCOPE_MEANINGS, formatRateLimit, parseRateLimit } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
-import { Sessions } from '../typeorm/sessions';
 import { Access, Sent, type SentTo } from './access.decorator';
 import {
   LimitsDto,
@@ -25,6 +25,9 @@ import {
   RotationDto,
   ScopesDto,
 } from './application.dto';
+import { Cookies } from './cookies';
+import { tokenOf } from './form-token';
+import { leaveNotice, takeNotice } from './notices';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
@@ -32,6 +35,9 @@ import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from 
 /** All stand on one page. */
 const MOST_APPLICATIONS = 1_000;
 const TOO_MANY = 'The workspace has 1,000 applications. Only an operator adds or deletes one.';
+const MADE_BEFORE =
+  'Nothing was made: this form was sent before, or somebody made another secret since. A secret is shown once only. ' +
+  'If nobody has it, rotate it.';
 /** Anything else leads nowhere, and Postgres takes no NUL. */
 const CLIENT_ID = /^[\w-]{1,64}$/;
 
@@ -43,7 +49,7 @@ export class ApplicationsController {
     private readonly applications: Applications,
     private readonly keys: ClientKeys,
     private readonly trusts: Trusts,
-    private readonly sessions: Sessions,
+    private readonly cookies: Cookies,
     private readonly settings: Settings,
   ) {}
 
@@ -60,19 +66,15 @@ export class ApplicationsController {
     const create = async (): Promise<void> => {
       const { name, scopes, noSecret } = await readFields(NewApplicationDto, body);
       const applications = this.applications.asPerson(me);
-      const clientId = applications.newClientId();
-      const claimed = await this.claim(me, body, clientId);
-      if (claimed !== null) {
-        // The list, where the first send makes it still or could not.
-        const isThere = (await applications.find(claimed)) !== null;
-        return response.redirect(303, `/applications${isThere ? `/${claimed}` : ''}`);
-      }
       const { length } = await applications.list(me.workspaceId);
       refuseFields({ name: length >= MOST_APPLICATIONS && TOO_MANY });
+      const clientId = clientIdOf(me, body);
       const wanted = [me.workspaceId, name, scopes, { clientId }] as const;
-      if (!noSecret) return this.showSecret(response, 'Application created', await applications.create(...wanted));
-      await applications.createWithoutSecret(...wanted);
-      response.redirect(303, `/applications/${clientId}`);
+      await this.makeOnce(me, response, async () => {
+        if (noSecret) return applications.createWithoutSecret(...wanted);
+        return this.showSecret(response, 'Application created', await applications.create(...wanted));
+      });
+      if (!response.headersSent) response.redirect(303, `/applications/${clientId}`);
     };
     await orShowAgain(body, create, (refused) => this.list({ me }, response, refused));
   }
@@ -90,20 +92,21 @@ export class ApplicationsController {
       return [rateClass, { inForce, isOwn: own !== undefined }] as const;
     });
     const typed = { scopes: application.scopes, ...refused?.typed };
-    const choices = { limits: Object.fromEntries(limits), scopes: SCOPE_MEANINGS, once: randomUUID() };
-    const content = { title: application.name, application, trusts, ...choices };
+    const choices = { limits: Object.fromEntries(limits), scopes: SCOPE_MEANINGS };
+    const notice = takeNotice(this.cookies, sent.me, response);
+    const content = { title: application.name, notice, application, trusts, ...choices };
     sendPage(response, 'application', { ...content, ...refused, typed });
   }
 
   @Post(':client_id/rotate-secret')
   async rotate(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
-    const { me, client_id: id, body } = sent;
-    await this.submit(sent, response, RotationDto, async ({ overlap }) => {
-      if ((await this.claim(me, body, id)) !== null) return true;
-      const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap]);
-      if (rotated) this.showSecret(response, 'Secret rotated', rotated);
-      return rotated;
-    });
+    const { me, client_id: id } = sent;
+    await this.submit(sent, response, RotationDto, ({ overlap, madeAt = null }) =>
+      this.makeOnce(me, response, async () => {
+        const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap], madeAt);
+        return rotated && this.showSecret(response, 'Secret rotated', rotated);
+      }),
+    );
   }
 
   @Post(':client_id/end-secret')
@@ -192,26 +195,34 @@ export class ApplicationsController {
     return application;
   }
 
-  /** Returns null for the first to send the form, and later what the first one claimed it for. */
-  private async claim(me: SignedIn, { once }: Typed, clientId: string): Promise<string | null> {
-    if (typeof once === 'string' && isUuid(once)) return this.sessions.claim(me, once.toLowerCase(), clientId);
-    throw new BadRequestException('This form is not complete. Open the page again and send its form.');
+  /** Makes an application or a secret. A form that is sent again makes nothing, and the next page says so. */
+  private async makeOnce(me: SignedIn, response: Response, make: () => Promise<unknown>): Promise<unknown> {
+    try {
+      return await make();
+    } catch (error) {
+      if (!(error instanceof MadeBefore)) throw error;
+      leaveNotice(this.cookies, me, response, MADE_BEFORE);
+      return true;
+    }
   }
 
   /** The only page that ever shows the secret. */
-  private showSecret(response: Response, title: string, made: WithSecret): void {
+  private showSecret(response: Response, title: string, made: WithSecret): true {
     sendPage(response, 'secret', { title, ...made, tokenUrl: `${this.settings.baseUrl}/oauth/token` });
+    return true;
   }
 }
 
 type ToApplication = SentTo<'client_id'>;
 
+/** The same for each send of a form. Nobody can choose it. */
+const clientIdOf = ({ secret }: SignedIn, { once }: Typed): string =>
+  `ci_${Buffer.from(tokenOf(secret, `application ${String(once).toLowerCase()}`), 'base64url').toString('hex', 0, 16)}`;
+
 /** Reads limits as people write them, such as 20/40. @throws `validation_failed` */
 function readLimits(typed: LimitsDto): Partial<RateLimits> {
-  const limits = RATE_CLASSES.flatMap((rateClass) => {
-    const text = typed[rateClass];
-    return text === undefined ? [] : [[rateClass, parseRateLimit(text)] as const];
-  });
+  const given = RATE_CLASSES.filter((rateClass) => typed[rateClass] !== undefined);
+  const limits = given.map((rateClass) => [rateClass, parseRateLimit(typed[rateClass] ?? '')] as const);
   const reason = 'Write the requests per minute, a slash and the burst, such as 20/40.';
   refuseFields(Object.fromEntries(limits.map(([rateClass, limit]) => [rateClass, limit === null && reason])));
   return Object.fromEntries(limits);

@@ -10,6 +10,4 @@ export class ConsoleSessionRow {
   @Column('uuid') person_id!: string;
   @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
   @Column('timestamptz', { default: () => 'now()' }) used_at!: Date;
-  /** The client id that each form with a one-time id makes or changes. */
-  @Column('jsonb', { default: {} }) made!: Readonly<Record<string, string>>;
 }

@@ -14,7 +14,7 @@ export const consoleSchema: SchemaPart = {
   grants: [],
   consoleGrants: [
     { table: 'person', privileges: `SELECT, INSERT, UPDATE (${OF_PERSON})` },
-    { table: 'console_session', privileges: 'SELECT, INSERT, UPDATE (used_at, made), DELETE' },
+    { table: 'console_session', privileges: 'SELECT, INSERT, UPDATE (used_at), DELETE' },
     { function: 'console_memberships' },
   ],
 };

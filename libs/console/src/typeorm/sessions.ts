@@ -28,10 +28,8 @@ const MEMBERSHIPS = prepared(
   'console_memberships',
   'SELECT workspace_id, person_id FROM console_memberships($1, $2, $3)',
 );
-/** Of several sends at once, and of several moves, one finds what it changes. */
-const CLAIM = `UPDATE console_session SET made = made || jsonb_build_object($3::text, $4::text)
-                WHERE workspace_id = $1 AND digest = $2 AND NOT jsonb_exists(made, $3::text)`;
-const TAKE = 'DELETE FROM console_session WHERE workspace_id = $1 AND digest = $2 RETURNING created_at, made';
+/** Of several moves at once, one finds the session. */
+const TAKE = 'DELETE FROM console_session WHERE workspace_id = $1 AND digest = $2 RETURNING created_at';
 
 /** Sessions of browsers. The cookie holds a workspace and a secret, the database a digest of the secret. */
 @Injectable()
@@ -85,28 +83,14 @@ export class Sessions {
   }
 
   /**
-   * Claims the one-time id of a form for the application that it makes or changes. Returns null for the first to send it,
-   * and later the client id of that first one.
-   */
-  async claim({ workspaceId, secret }: WorkspaceSecret, once: string, clientId: string): Promise<string | null> {
-    const place = { workspace_id: workspaceId, digest: digestOf(secret) };
-    return this.database.inTenant({ workspaceId }, async (manager) => {
-      const values = [workspaceId, place.digest, once, clientId];
-      const [, claimed] = await manager.query<[unknown, number]>(CLAIM, values);
-      if (claimed === 1) return null;
-      return (await manager.findOneBy(ConsoleSessionRow, place))?.made[once] ?? '';
-    });
-  }
-
-  /**
-   * Moves the session to another workspace of the person, which counts as a sign-in there. It keeps its secret, its age and
-   * what its forms made: after a way back, a form that is sent again still makes nothing. Returns the new cookie, or null
-   * where the session is gone. Where the person was removed there, the session ends.
+   * Moves the session to another workspace of the person, which counts as a sign-in there. It keeps its age, and its secret:
+   * after a way back, a form that is sent again still makes nothing. Returns the new cookie, or null where the session is
+   * gone. Where the person was removed there, the session ends.
    */
   async move(from: SignedIn, to: Membership): Promise<string | null> {
     const digest = digestOf(from.secret);
     const [[session]] = await this.database.inTenant(from, (manager) =>
-      manager.query<[Pick<ConsoleSessionRow, 'created_at' | 'made'>[], number]>(TAKE, [from.workspaceId, digest]),
+      manager.query<[Pick<ConsoleSessionRow, 'created_at'>[], number]>(TAKE, [from.workspaceId, digest]),
     );
     if (!session) return null;
     const isMoved = await this.database.inTenant(to, (manager) =>

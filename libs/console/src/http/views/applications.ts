@@ -18,7 +18,7 @@ const KEYS = textarea(
   'rows="4" required',
 );
 
-const ROTATION = `<input type="hidden" name="once" value="<%= it.once %>">
+const ROTATION = `<input type="hidden" name="madeAt" value="<%= it.application.secretMadeAt?.toISOString() %>">
 ${select('overlap', 'Old secret', 'How long it is still accepted beside the new one.', OVERLAPS)}`;
 
 const TRUST = `${input('issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.', 'required')}

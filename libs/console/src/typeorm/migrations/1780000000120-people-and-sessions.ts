@@ -51,13 +51,11 @@ export class PeopleAndSessions1780000000120 implements MigrationInterface {
         person_id uuid NOT NULL,
         created_at timestamptz NOT NULL DEFAULT now(),
         used_at timestamptz NOT NULL DEFAULT now(),
-        made jsonb NOT NULL DEFAULT '{}',
         PRIMARY KEY (workspace_id, digest),
         FOREIGN KEY (workspace_id, person_id) REFERENCES person (workspace_id, id)
       );
       COMMENT ON TABLE console_session IS 'A row for each signed-in browser, so that a session can be ended.';
       COMMENT ON COLUMN console_session.digest IS 'SHA-256 of the random part of the cookie.';
-      COMMENT ON COLUMN console_session.made IS 'What each form with a one-time id made, so that a second send makes nothing.';
       CREATE INDEX console_session_person ON console_session (workspace_id, person_id);
       ${tenantPolicy('person', { ownerSeesAll: true })}
       ${tenantPolicy('console_session', { ownerSeesAll: true })}
