@@ -12,7 +12,7 @@ describe('The console changes assets', () => {
     ({ console, api } = await startConsoleWithApi());
     ours = await console.aWorkspace('Ours');
     employee = await api.arrange.anEmployee(ours.id);
-    await api.arrange.aTagKey(ours.id, 'env');
+    for (const key of ['env', 'team']) await api.arrange.aTagKey(ours.id, key);
     admin = await console.signIn(ours.slug, 'admin');
   });
   afterAll(() => console.stop());
@@ -73,6 +73,21 @@ describe('The console changes assets', () => {
       ...{ description: 'For “logs”', classification: 'INTERNAL' },
       tags: [expect.objectContaining({ key: 'env' })],
     });
+  });
+
+  it('keeps what another tab set since the form was opened, and what was typed', async () => {
+    const { id } = await api.arrange.anAsset(ours.id);
+    const action = `/inventory/${id}/tags`;
+    const early = (await admin.get(`/inventory/${id}`)).fields(action);
+    await set(id, 'tags', 'env');
+
+    const late = await admin.post(action, { ...early, tags: 'team' });
+    const kept = await read(id);
+    const again = await admin.post(action, { ...late.fields(action), tags: 'env\nteam' });
+
+    expect([late.status, kept['tags']]).toEqual([409, [expect.objectContaining({ key: 'env' })]]);
+    expect(late.text).toMatch(/<dt>Tags<\/dt><dd>env<\/dd>[^]*<textarea id="tags"[^>]*>team<[^]*id="tags-error"/);
+    expect([again.status, (await read(id))['tags']]).toMatchObject([303, [{ key: 'env' }, { key: 'team' }]]);
   });
 
   it('keeps the lines of a description, as the API has them', async () => {
@@ -219,6 +234,20 @@ describe('The console changes assets', () => {
 
       expect([status, text.includes('id="owner-error"')]).toEqual([400, true]);
       expect(await read(id)).toMatchObject({ ownerId: employee.id });
+    });
+
+    it('keeps what was set while somebody chose', async () => {
+      const { id } = await api.arrange.anAsset(ours.id);
+      const shown = await set(id, 'owner', 'grace');
+      await set(id, 'owner', 'ada@example.com');
+
+      const chosen = {
+        version: /name="version" value="(\d+)"/.exec(shown.text)?.[1] ?? '',
+        ownerId: radios(shown)[1]?.id ?? '',
+      };
+      const { status } = await admin.post(`/inventory/${id}/owner`, { ...shown.fields(), ...chosen });
+
+      expect([status, (await read(id))['ownerId']]).toEqual([409, employee.id]);
     });
 
     it('takes a text as it is, and shows 20 matches at most', async () => {

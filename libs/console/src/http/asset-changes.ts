@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AssetsService, MOST_SEARCHED, type SentPatch } from '#libs/inventory';
-import { type AssetId, ValidationFailed, assetId, newestOf } from '#libs/kernel';
+import { type AssetId, DomainError, ValidationFailed, assetId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { SignedIn } from '../domain/signed-in';
 import type { AssetFieldsDto } from './asset.dto';
@@ -10,6 +10,8 @@ import { AnotherResponse, sendPage } from './page';
 export const FIELDS = ['owner', 'description', 'classification', 'tags'] as const;
 export type AssetField = (typeof FIELDS)[number];
 
+const OUTDATED =
+  'The asset was changed since you opened this page, which shows it as it is now. Look, then send again.';
 /** Employees of whom the person has to choose one. */
 const SHOWN = 20;
 
@@ -23,18 +25,21 @@ export class AssetChanges {
 
   /**
    * Updates all of these assets or none, without those that are gone meanwhile. Returns how many it updated.
-   * @throws `validation_failed` for an owner or a tag that is not there, `resource_not_writable`, and
-   * {@link AnotherResponse} with the employees of whom the person has to choose one
+   * @throws `validation_failed` for an owner or a tag that is not there, `resource_not_writable`, `precondition_failed` for an
+   * asset with another version than the form, and {@link AnotherResponse} with the employees of whom the person has to
+   * choose one
    */
   async update(me: SignedIn, ids: readonly AssetId[], field: AssetField, fields: AssetFieldsDto): Promise<number> {
     const { workspaceId, personId, requestId } = me;
     const patch = field === 'owner' ? { ownerId: await this.ownerOf(me, ids, fields) } : patchOf(field, fields);
     const updates = ids.map((id, place) => ({ id, idAt: ['ids', place], patch, patchAt: [] }));
+    const onlyIf = { version: fields.version === undefined ? null : Number(fields.version) };
     try {
-      const { updated } = await this.database.unitOfWork({ workspaceId }, () =>
-        this.assets.updateMany(workspaceId, { updates, onlyIf: {}, isDryRun: false }, { personId, requestId }),
+      const { updated, failures } = await this.database.unitOfWork({ workspaceId }, () =>
+        this.assets.updateMany(workspaceId, { updates, onlyIf, isDryRun: false }, { personId, requestId }),
       );
-      return updated;
+      if (failures[0]?.code !== 'condition_failed') return updated;
+      throw new DomainError('precondition_failed', OUTDATED, [{ parameter: field, code: 'format', detail: OUTDATED }]);
     } catch (error) {
       if (!(error instanceof ValidationFailed)) throw error;
       // Shows the fault beside the field of the form.
@@ -43,7 +48,7 @@ export class AssetChanges {
   }
 
   /** The employee who was chosen, or the one with this name or address, as people write it. */
-  private async ownerOf(me: SignedIn, ids: readonly AssetId[], { owner: text, ownerId }: AssetFieldsDto) {
+  private async ownerOf(me: SignedIn, ids: readonly AssetId[], { owner: text, ownerId, version }: AssetFieldsDto) {
     if (ownerId !== undefined || text === undefined) return ownerId ?? null;
     const scope = newestOf(me.workspaceId);
     for (const exact of [{ email: text }, { name: text }]) {
@@ -54,7 +59,7 @@ export class AssetChanges {
     const { found, partly } = await this.assets.employeesWith(scope, text, SHOWN + 1);
     if (found.length > 0) {
       const matches = found.slice(0, SHOWN).sort((one, other) => one.name.localeCompare(other.name, 'en'));
-      const content = { title: 'Choose the owner', ids, text, matches, more: found.length > SHOWN, partly };
+      const content = { title: 'Choose the owner', ids, text, version, matches, more: found.length > SHOWN, partly };
       throw new AnotherResponse((response) => sendPage(response, 'chooseOwner', content));
     }
     const which = partly ? `None of ${MOST_SEARCHED.toLocaleString('en')} employees` : 'No employee';

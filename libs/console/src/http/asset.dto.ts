@@ -22,6 +22,9 @@ export class AssetFieldsDto {
 
   @Text({ description: 'Tag keys, one in each line.', maxLength: 20_000 })
   tags?: string;
+
+  @Text({ description: 'Version of the one asset that the form was made for.', maxLength: 20 })
+  version?: string;
 }
 
 /** The ticked assets of a list, and what all of them get. */

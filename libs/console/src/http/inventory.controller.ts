@@ -121,7 +121,8 @@ export class InventoryController {
     const tags = asset.tags.flatMap(({ key, readOnly }) => (readOnly ? [] : key)).join('\n');
     const typed = { description, classification, tags, owner: owner?.email ?? owner?.name, ...refused?.typed };
     const content = {
-      ...{ title: asset.name, asset, states: history.totalCount, classifications: CLASSIFICATIONS },
+      ...{ title: asset.name, asset, version: asset.version, states: history.totalCount },
+      classifications: CLASSIFICATIONS,
       category: ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type)),
       history: history.items.map((entry) => toldOf(entry, nameOf)),
     };

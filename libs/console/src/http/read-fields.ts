@@ -46,6 +46,6 @@ export async function orShowAgain(
       error instanceof DomainError && error.faults.length > 0 && error.code !== 'resource_not_writable';
     if (!isOfFields) throw error;
     const errors = Object.fromEntries(error.faults.map(({ parameter = '', detail }) => [parameter, detail]));
-    await showAgain({ status: 400, errors, typed });
+    await showAgain({ status: error.code === 'precondition_failed' ? 409 : 400, errors, typed });
   }
 }

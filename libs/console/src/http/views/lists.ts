@@ -21,8 +21,10 @@ const count = (what: string): string =>
 
 const OWNER = `<% if (one.type === 'EMPLOYEE') { %><% } else if (one.owner) { %><%= one.owner.name %><% } else if (one.ownerId) { %><span class="bad-text">owner gone</span><% } else { %><span class="bad-text">none</span><% } %>`;
 
+const VERSION = `<input type="hidden" name="version" value="<%= it.version %>">`;
+
 const assetForm = (name: string, control: string, label: string): string =>
-  form(`/inventory/<%= one.id %>/${name}`, control, label, 'plain');
+  form(`/inventory/<%= one.id %>/${name}`, VERSION + control, label, 'plain');
 
 const OWNER_HINT = 'A part of the name or e-mail address of an employee. Empty takes the owner away.';
 
@@ -30,7 +32,7 @@ const CLASSIFICATIONS = 'it.classifications.map((value) => [value, value])';
 
 /** It goes to the address that it came from. */
 const CHOICE_FORM = `<form method="post" class="fields"><%~ include('@fields', it) %>
-<% for (const id of it.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
+${VERSION}<% for (const id of it.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
 
 const check = (place: number): string => {
   const state = `one.checks[${place}].state`;

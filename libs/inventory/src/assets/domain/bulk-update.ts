@@ -26,12 +26,15 @@ export interface Condition {
   readonly hasOwner?: boolean | null;
   readonly hasDescription?: boolean | null;
   readonly classification?: Classification | null;
+  /** No client sends it: the forms of the console do. */
+  readonly version?: number | null;
 }
 
-export const isMet = ({ hasOwner, hasDescription, classification }: Condition, asset: Asset): boolean =>
+export const isMet = ({ hasOwner, hasDescription, classification, version }: Condition, asset: Asset): boolean =>
   (hasOwner ?? asset.ownerId !== null) === (asset.ownerId !== null) &&
   (hasDescription ?? asset.description !== null) === (asset.description !== null) &&
-  (classification ?? asset.classification) === asset.classification;
+  (classification ?? asset.classification) === asset.classification &&
+  (version ?? asset.version) === asset.version;
 
 export interface BulkUpdateSummary {
   /** Number of assets to which their patch was applied. */
