@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,22 +9,32 @@ const HOST = 'https://login.microsoftonline.com';
 const OURS = '11111111-1111-1111-1111-111111111111';
 const THEIRS = '22222222-2222-2222-2222-222222222222';
 
+const [own, foreign] = [1, 2].map(() => generateKeyPairSync('ec', { namedCurve: 'P-256' })) as [KeyPair, KeyPair];
+type KeyPair = ReturnType<typeof generateKeyPairSync>;
+
 describe('An issuer of OpenID Connect', () => {
   let issuer: Issuer;
   let described: string;
   let methods: string[] | undefined;
   let claims: Record<string, unknown>;
+  let changed: Record<string, unknown>;
+  let signer: KeyPair;
+  let keys: () => Response;
   beforeEach(() => {
+    [described, signer, changed] = [`${HOST}/${OURS}/v2.0`, own, {}];
+    keys = () => Response.json({ keys: [own.publicKey.export({ format: 'jwk' })] });
     const secretFile = join(mkdtempSync(join(tmpdir(), 'issuer-')), 'secret');
     writeFileSync(secretFile, 'secret\n');
     const oidc = { issuer: `${HOST}/${OURS}/v2.0`, clientId: 'console', secretFile };
     issuer = new Issuer({ production: true, console: { url: 'https://console.example', oidc } } as Settings);
     jest.spyOn(globalThis, 'fetch').mockImplementation((input) => {
       const path = input instanceof Request ? input.url : String(input);
+      if (path.endsWith('/keys')) return Promise.resolve(keys());
       const body = path.endsWith('/token')
-        ? { access_token: 'x', token_type: 'bearer', id_token: unsigned(claims) }
+        ? { access_token: 'x', token_type: 'bearer', id_token: signed(claims, signer) }
         : {
             ...{ issuer: described, authorization_endpoint: `${HOST}/authorize`, token_endpoint: `${HOST}/token` },
+            ...{ jwks_uri: `${HOST}/keys`, id_token_signing_alg_values_supported: ['ES256'] },
             token_endpoint_auth_methods_supported: methods,
           };
       return Promise.resolve(Response.json(body));
@@ -37,7 +48,7 @@ describe('An issuer of OpenID Connect', () => {
     const now = Math.floor(Date.now() / 1_000);
     claims = {
       ...{ iss: `${HOST}/${tenant}/v2.0`, tid: tenant, sub: 'ada', aud: 'console', iat: now, exp: now + 60 },
-      ...{ nonce: asked.get('nonce'), email: 'ada@example.com', email_verified: true },
+      ...{ nonce: asked.get('nonce'), email: 'ada@example.com', email_verified: true, ...changed },
     };
     return issuer.finish(`/sign-in/callback?code=x&state=${asked.get('state')}`, kept);
   };
@@ -49,17 +60,33 @@ describe('An issuer of OpenID Connect', () => {
   });
 
   it('signs people in as one tenant', async () => {
-    described = `${HOST}/${OURS}/v2.0`;
     await expect(signIn(OURS)).resolves.toMatchObject({ subject: 'ada', verifiedEmail: 'ada@example.com' });
     await expect(signIn(THEIRS)).resolves.toEqual(expect.any(String));
   });
+
+  it('signs nobody in by an id token that a key of others signed', async () => {
+    signer = foreign;
+    await expect(signIn(OURS)).resolves.toEqual(expect.any(String));
+  });
+
+  it('is away while its keys are', async () => {
+    keys = () => new Response('Bad Gateway', { status: 502 });
+    await expect(signIn(OURS)).rejects.toThrow('does not respond');
+  });
+
+  it.each([{ sub: 'a\0da' }, { email: 'a\0da@example.com' }])(
+    'signs nobody in as %j, which Postgres does not take',
+    async (claim) => {
+      changed = claim;
+      await expect(signIn(OURS)).resolves.toBe('the response is not valid');
+    },
+  );
 
   it.each([
     ['the form', ['client_secret_basic', 'client_secret_post'], { client_secret: 'secret' }, undefined],
     ['HTTP Basic', ['client_secret_basic'], {}, 'Basic Y29uc29sZTpzZWNyZXQ='],
     ['HTTP Basic, the default of the standard', undefined, {}, 'Basic Y29uc29sZTpzZWNyZXQ='],
   ])('gets the secret by %s', async (_, supported, form, authorization) => {
-    described = `${HOST}/${OURS}/v2.0`;
     methods = supported;
 
     await signIn(OURS);
@@ -71,5 +98,8 @@ describe('An issuer of OpenID Connect', () => {
   });
 });
 
-const unsigned = (claims: Record<string, unknown>): string =>
-  [{ alg: 'RS256' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') + '.c2ln';
+function signed(claims: Record<string, unknown>, { privateKey }: KeyPair): string {
+  const parts = [{ alg: 'ES256' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  const signature = sign('sha256', Buffer.from(parts.join('.')), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return [...parts, signature.toString('base64url')].join('.');
+}

@@ -64,6 +64,8 @@ export class Issuer {
     const told = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : claims;
     const { email, email_verified: isVerified } = told as Record<string, unknown>;
     const verifiedEmail = typeof email === 'string' && isVerified === true ? email : null;
+    // Postgres takes no NUL.
+    if (`${claims.sub} ${verifiedEmail}`.includes('\0')) throw new Error('the account has a character NUL');
     return { issuer: this.getClient().issuer, subject: claims.sub, verifiedEmail };
   }
 
@@ -86,16 +88,18 @@ export class Issuer {
   }
 
   private async discover({ issuer, clientId }: ReturnType<Issuer['getClient']>): Promise<Configuration> {
-    const { ClientSecretBasic, ClientSecretPost, allowInsecureRequests, discovery } = await import('openid-client');
+    const { ClientSecretBasic, ClientSecretPost, ...client } = await import('openid-client');
     const authenticate: ClientAuth = (server, ...request) => {
       // An issuer that names no method takes Basic (OpenID Connect Discovery, section 3).
       const takesForms = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
       (takesForms ? ClientSecretPost(this.secret) : ClientSecretBasic(this.secret))(server, ...request);
     };
-    return discovery(new URL(issuer), clientId, undefined, authenticate, {
+    // Only the test of a developer signs people in without TLS; production requires https.
+    const insecure = this.settings.production ? [] : [client.allowInsecureRequests];
+    return client.discovery(new URL(issuer), clientId, undefined, authenticate, {
       timeout: TIMEOUT_SECONDS,
-      // Only the test of a developer signs people in without TLS; production requires https.
-      execute: this.settings.production ? [] : [allowInsecureRequests],
+      // Checks the signature of the id token by the issuer's keys.
+      execute: [client.enableNonRepudiationChecks, ...insecure],
     });
   }
 }
