@@ -32,11 +32,11 @@ export class AssetChanges {
   async update(me: SignedIn, ids: readonly AssetId[], field: AssetField, fields: AssetFieldsDto): Promise<number> {
     const { workspaceId, personId, requestId } = me;
     const patch = field === 'owner' ? { ownerId: await this.ownerOf(me, ids, fields) } : patchOf(field, fields);
-    const updates = ids.map((id, place) => ({ id, idAt: ['ids', place], patch, patchAt: [] }));
-    const onlyIf = { version: fields.version === undefined ? null : Number(fields.version) };
+    const version = fields.version === undefined ? {} : { version: Number(fields.version) };
+    const updates = ids.map((id, place) => ({ id, idAt: ['ids', place], patch, patchAt: [], ...version }));
     try {
       const { updated, failures } = await this.database.unitOfWork({ workspaceId }, () =>
-        this.assets.updateMany(workspaceId, { updates, onlyIf, isDryRun: false }, { personId, requestId }),
+        this.assets.updateMany(workspaceId, { updates, onlyIf: {}, isDryRun: false }, { personId, requestId }),
       );
       if (failures[0]?.code !== 'condition_failed') return updated;
       throw new DomainError('precondition_failed', OUTDATED, [{ parameter: field, code: 'format', detail: OUTDATED }]);

@@ -106,11 +106,13 @@ export class AssetsService {
     const found = new Map(locked.assets.map((asset) => [asset.id, asset]));
     const failures: FailedUpdate[] = [];
     const patched: PatchedAsset[] = [];
-    for (const { id, patch } of wanted.values()) {
+    for (const { id, patch, version } of wanted.values()) {
       const asset = found.get(id);
-      if (!asset) failures.push({ id, code: 'not_found' });
-      else if (!isMet(onlyIf, asset)) failures.push({ id, code: 'condition_failed' });
-      else patched.push(applyPatch(asset, patches.get(patch) ?? {}, locked.lockedAt, setBy(author)));
+      const one = asset && applyPatch(asset, patches.get(patch) ?? {}, locked.lockedAt, setBy(author));
+      if (!one) failures.push({ id, code: 'not_found' });
+      else if (!isMet(onlyIf, asset) || (one.change !== null && (version ?? asset.version) !== asset.version))
+        failures.push({ id, code: 'condition_failed' });
+      else patched.push(one);
     }
     if (!isDryRun) await this.assets.update(workspaceId, patched, author);
     const changes = patched.flatMap(({ change }) => change ?? []);

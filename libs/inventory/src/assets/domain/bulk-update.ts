@@ -19,6 +19,8 @@ export interface SentUpdate {
   /** The same object where several assets share it. */
   readonly patch: SentPatch;
   readonly patchAt: Place;
+  /** The asset with another version is not changed. Forms of the console name it, clients never. */
+  readonly version?: number;
 }
 
 /** Conditions on the asset before a change. An absent member sets none. */
@@ -26,15 +28,12 @@ export interface Condition {
   readonly hasOwner?: boolean | null;
   readonly hasDescription?: boolean | null;
   readonly classification?: Classification | null;
-  /** No client sends it: the forms of the console do. */
-  readonly version?: number | null;
 }
 
-export const isMet = ({ hasOwner, hasDescription, classification, version }: Condition, asset: Asset): boolean =>
+export const isMet = ({ hasOwner, hasDescription, classification }: Condition, asset: Asset): boolean =>
   (hasOwner ?? asset.ownerId !== null) === (asset.ownerId !== null) &&
   (hasDescription ?? asset.description !== null) === (asset.description !== null) &&
-  (classification ?? asset.classification) === asset.classification &&
-  (version ?? asset.version) === asset.version;
+  (classification ?? asset.classification) === asset.classification;
 
 export interface BulkUpdateSummary {
   /** Number of assets to which their patch was applied. */
@@ -47,7 +46,7 @@ export interface BulkUpdateSummary {
 
 export interface FailedUpdate {
   readonly id: AssetId;
-  /** `not_found`: unknown, hidden, deleted or another workspace's. `condition_failed`: `onlyIf` did not match. */
+  /** `not_found`: unknown, hidden, deleted or another workspace's. `condition_failed`: `onlyIf` or the version did not match. */
   readonly code: 'not_found' | 'condition_failed';
 }
 
