@@ -42,20 +42,20 @@ export function peopleCommand(): CommanderCommand {
     .argument('<id>', 'id of the person', parseId)
     .addOption(roleOption().makeOptionMandatory())
     .action((id: string, options: PeopleOptions & { readonly role: Role }) =>
-      change(options, (people, workspaceId) => people.setRole(workspaceId, id, options.role, options)),
+      change(options, (people, workspaceId) => people.setRole(workspaceId, id, options.role, options.yesLastAdmin)),
     );
   lastAdmin(inWorkspace(withWriteOptions(group.command('remove'))))
     .description('end the access of a person now; the name stays readable in the audit')
     .argument('<id>', 'id of the person', parseId)
     .action((id: string, options: PeopleOptions) =>
-      change(options, (people, workspaceId) => people.remove(workspaceId, id, options)),
+      change(options, (people, workspaceId) => people.remove(workspaceId, id, options.yesLastAdmin)),
     );
   lastAdmin(inWorkspace(withWriteOptions(group.command('erase'))))
     .description('remove a person, and erase name and e-mail address for good')
     .argument('<id>', 'id of the person', parseId)
     .action(async (id: string, options: PeopleOptions) => {
       await confirm(`Erase the person ${id}? Name and e-mail address are gone for good.`, options);
-      await change(options, (people, workspaceId) => people.erase(workspaceId, id, options));
+      await change(options, (people, workspaceId) => people.erase(workspaceId, id, options.yesLastAdmin));
     });
   return group;
 }

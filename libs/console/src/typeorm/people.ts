@@ -35,11 +35,6 @@ interface NewPerson {
   readonly account?: Pick<Account, 'issuer' | 'subject'>;
 }
 
-/** A change may leave the workspace without an administrator only where this says so. */
-interface Force {
-  readonly yesLastAdmin?: boolean;
-}
-
 /** The people of a workspace. Each change ends in the audit, without names and addresses. */
 @Injectable()
 export class People {
@@ -85,20 +80,20 @@ export class People {
     return rows.map(toPerson);
   }
 
-  /** @throws {@link NoSuchPerson} and {@link LastAdministrator} */
-  async setRole(workspaceId: WorkspaceId, id: string, role: Role, force: Force = {}): Promise<Person> {
-    return this.change(workspaceId, id, 'person.role_set', { role }, role === 'admin' ? { yesLastAdmin: true } : force);
+  /** With `yesLastAdmin` the workspace may have no other one. @throws {@link NoSuchPerson} and {@link LastAdministrator} */
+  async setRole(workspaceId: WorkspaceId, id: string, role: Role, yesLastAdmin = false): Promise<Person> {
+    return this.change(workspaceId, id, 'person.role_set', { role }, yesLastAdmin || role === 'admin');
   }
 
   /** Ends the person's sessions at once. The name stays for the audit. Throws as {@link setRole} does. */
-  async remove(workspaceId: WorkspaceId, id: string, force: Force = {}): Promise<Person> {
-    return this.change(workspaceId, id, 'person.removed', REMOVED, force);
+  async remove(workspaceId: WorkspaceId, id: string, yesLastAdmin = false): Promise<Person> {
+    return this.change(workspaceId, id, 'person.removed', REMOVED, yesLastAdmin);
   }
 
   /** Removes the person with name, address and account; also one who was removed before. Throws as {@link setRole} does. */
-  async erase(workspaceId: WorkspaceId, id: string, force: Force = {}): Promise<Person> {
+  async erase(workspaceId: WorkspaceId, id: string, yesLastAdmin = false): Promise<Person> {
     const erased = { ...REMOVED, email: null, name: null, issuer: null, subject: null };
-    return this.change(workspaceId, id, 'person.erased', erased, force);
+    return this.change(workspaceId, id, 'person.erased', erased, yesLastAdmin);
   }
 
   /**
@@ -192,10 +187,15 @@ export class People {
     id: string,
     action: AuditAct['action'],
     changes: Parameters<EntityManager['update']>[2] & object,
-    { yesLastAdmin = false }: Force,
+    yesLastAdmin: boolean,
   ): Promise<Person> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const locked = await this.lockAdministrators(manager, workspaceId, id);
+      const own = { workspace_id: workspaceId };
+      const place = { ...own, id };
+      // All administrators and the person, in one order: of two changes one sees what the other one did.
+      const where = [{ ...own, role: 'admin' as const, removed_at: IsNull() }, place];
+      const lock = { mode: 'pessimistic_write' } as const;
+      const locked = await manager.find(PersonRow, { where, order: { id: 'ASC' }, lock });
       const before = locked.find((one) => one.id === id);
       const erases = action === 'person.erased';
       if (!before || (before.removed_at !== null && !erases)) throw new NoSuchPerson();
@@ -203,7 +203,6 @@ export class People {
       // One who is closed cannot sign in, so does not count.
       const hasOther = locked.some((one) => one.id !== id && one.role === 'admin' && stateOf(one) === 'open');
       if (isAdmin && !hasOther && !yesLastAdmin) throw new LastAdministrator();
-      const place = { workspace_id: workspaceId, id };
       await manager.update(PersonRow, place, changes);
       const after = await manager.findOneByOrFail(PersonRow, place);
       if (after.removed_at) await manager.delete(ConsoleSessionRow, { workspace_id: workspaceId, person_id: id });
@@ -213,16 +212,6 @@ export class People {
       else if (role.old !== role.new) await this.audit.recordAct(manager, workspaceId, { ...act, changes: { role } });
       return toPerson(after);
     });
-  }
-
-  /** Locks all administrators and the person, in one order: of two changes one sees what the other one did. */
-  private lockAdministrators(manager: EntityManager, workspaceId: WorkspaceId, id: string): Promise<PersonRow[]> {
-    const own = { workspace_id: workspaceId };
-    const where = [
-      { ...own, role: 'admin' as const, removed_at: IsNull() },
-      { ...own, id },
-    ];
-    return manager.find(PersonRow, { where, order: { id: 'ASC' }, lock: { mode: 'pessimistic_write' } });
   }
 }
 
