@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { reasonOfFailedStart, serve } from '#libs/platform/process';
 import { assertRuntimeRole, missingSessionSettings } from '#libs/platform/database';
 import { PublicKeys } from '#libs/platform/keys';
-import { LogOutput, createLog, logCrash, startTracing } from '#libs/platform/observability';
+import { logOfProcess, startTracing } from '#libs/platform/observability';
 import { RedisClient } from '#libs/platform/redis';
 import { Streams } from '#libs/platform/streams';
 import { loadSettings } from '#libs/platform/config';
@@ -13,10 +13,7 @@ import { schema } from '../../features';
 
 async function main(): Promise<void> {
   const settings = loadSettings(process.env);
-  const output = LogOutput.ofProcess();
-  const log = createLog({ level: settings.logLevel, format: settings.logFormat }, output);
-  logCrash(log);
-  process.once('exit', () => output.flushSync());
+  const { output, log } = logOfProcess(settings.logLevel, settings.logFormat);
   const tracing = settings.tracesEndpoint && startTracing(settings.tracesEndpoint, (warning) => log.warn(warning));
   const stop = { begun: false };
   const app = await createApp(settings, { log, stop });

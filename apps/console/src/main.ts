@@ -1,7 +1,7 @@
 import { leaveSignalsToGracefulStop } from '../../stop-before-serving';
 import 'reflect-metadata';
 import { assertRuntimeRole } from '#libs/platform/database';
-import { LogOutput, createLog, logCrash } from '#libs/platform/observability';
+import { logOfProcess } from '#libs/platform/observability';
 import { reasonOfFailedStart, serve } from '#libs/platform/process';
 import { DataSource } from 'typeorm';
 import { schema } from '../../whole-schema';
@@ -10,10 +10,7 @@ import { createConsole } from './create-console';
 
 async function main(): Promise<void> {
   const settings = await loadConsoleSettings(process.env);
-  const output = LogOutput.ofProcess();
-  const log = createLog({ level: settings.logLevel, format: settings.logFormat }, output);
-  logCrash(log);
-  process.once('exit', () => output.flushSync());
+  const { output, log } = logOfProcess(settings.logLevel, settings.logFormat);
   const app = await createConsole(settings, log);
   await assertRuntimeRole(app.get(DataSource), settings.production, (warning) => log.warn(warning));
 

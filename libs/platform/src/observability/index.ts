@@ -1,5 +1,5 @@
 export { LogOutput } from './log-output';
 export { Metrics } from './metrics';
-export { ProcessLogger, createLog, logCrash } from './process-logger';
+export { ProcessLogger, createLog, logOfProcess } from './process-logger';
 export { Tally } from './tally';
 export { startTracing, traceRequest } from './tracing';

@@ -31,11 +31,23 @@ function readable(): (line: string) => string {
   return (line) => prettify(redacted(line));
 }
 
+/** Creates the log of a process, which loses no line when the process ends. */
+export function logOfProcess(
+  level: string,
+  format: 'json' | 'pretty',
+): { readonly output: LogOutput; readonly log: Logger } {
+  const output = LogOutput.ofProcess();
+  const log = createLog({ level, format }, output);
+  logCrash(log);
+  process.once('exit', () => output.flushSync());
+  return { output, log };
+}
+
 /**
  * Logs an uncaught error and ends the process. Node would print all members of the error, and not as JSON. The state of
  * the process is unknown by then.
  */
-export function logCrash(log: Logger): void {
+function logCrash(log: Logger): void {
   process.once('uncaughtException', (error: unknown) => {
     log.fatal({ error: describe(error) }, 'uncaught error, the process ends');
     process.exit(1);
