@@ -36,8 +36,7 @@ import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from 
 const MOST_APPLICATIONS = 1_000;
 const TOO_MANY = 'The workspace has 1,000 applications. Only an operator adds or deletes one.';
 const MADE_BEFORE =
-  'Nothing was made: this form was sent before, or somebody made another secret since. A secret is shown once only. ' +
-  'If nobody has it, rotate it.';
+  'Nothing was made: this form was sent before, or somebody rotated the secret. If nobody has it, rotate it again.';
 /** Anything else leads nowhere, and Postgres takes no NUL. */
 const CLIENT_ID = /^[\w-]{1,64}$/;
 

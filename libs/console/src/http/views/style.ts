@@ -2,10 +2,6 @@
 export const CONSOLE_STYLE = `code, pre { overflow-wrap: anywhere; }
 [hidden] { display: none !important; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-header {
-  display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; align-items: center; padding: 0.6rem 1.5rem;
-  border-bottom: 1px solid var(--line);
-}
 header nav { display: flex; flex-wrap: wrap; gap: 0.25rem; margin-right: auto; }
 header .who { min-width: 0; color: var(--soft); font-size: 0.875rem; }
 main { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
