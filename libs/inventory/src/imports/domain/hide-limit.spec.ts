@@ -18,6 +18,8 @@ describe('What an import may hide', () => {
     expect(why(100, 100, { percent: 100 })).toBeNull();
     expect(why(1, 100, { percent: 0.5 })).toMatch(/"hide at most" allows only 0\.5%\.$/);
     expect(why(5, 1_000, { percent: 0.5 })).toBeNull();
+    expect(why(69, 750, { percent: 9.2 })).toBeNull();
+    expect(why(70, 750, { percent: 9.2 })).not.toBeNull();
   });
 
   it('is nothing when the input named no asset, whatever the limit', () => {

@@ -36,8 +36,8 @@ export function whyImplausible({ visible, missing, named }: Removal, limit: Hide
     return missing <= limit.assets ? null : `${would}, but "hide at most" allows only ${limit.assets}.`;
   }
   const percent = limit?.percent ?? USUAL_PERCENT;
-  // Both sides in whole numbers of assets times percent: no share is rounded.
-  if (missing * 100 <= percent * visible) return null;
+  // Whole numbers, as a limit has three decimals at most: 9.2 * 750 is less than 6900.
+  if (missing * 100_000 <= Math.round(percent * 1_000) * visible) return null;
   if (limit !== null) return `${would}, but "hide at most" allows only ${percent}%.`;
   if (missing < USUAL_ASSETS) return null;
   return `${would}, more than ${USUAL_PERCENT} %. If that is right, set "hide at most" to ${missing}.`;
