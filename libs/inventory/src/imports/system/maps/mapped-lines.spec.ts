@@ -320,6 +320,8 @@ describe('An expression of items', () => {
 
   it('that fails is a fault', async () => {
     expect(await idsOf('{"id":"ada"}', { items: '$number(id)' })).toEqual([expect.stringMatching(/^items: (?!.*ada)/)]);
+    const noJson = 'The item is no JSON; a function in the expression may lack its brackets.';
+    expect(await idsOf('{"id":"ada"}', { items: '[$, {"id": function($page) { $page }}]' })).toEqual(['ada', noJson]);
   });
 });
 

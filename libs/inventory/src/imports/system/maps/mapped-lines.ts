@@ -123,11 +123,18 @@ async function* wholeItems(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonl
 /** A document may have any number of items, and a line takes as much memory as a small one. */
 function* inParts(items: readonly unknown[]): Generator<readonly JsonItem[]> {
   for (let at = 0; at < items.length; at += PART) {
-    yield items.slice(at, at + PART).map((item) => asItem({ item, bytes: lengthOf(item), listed: true }));
+    yield items.slice(at, at + PART).map(foundItem);
   }
 }
 
-const lengthOf = (item: unknown): number => Buffer.byteLength(JSON.stringify(item));
+/** A function without its brackets is an item that no JSON can say. */
+function foundItem(item: unknown): JsonItem {
+  try {
+    return asItem({ item, bytes: Buffer.byteLength(JSON.stringify(item)), listed: true });
+  } catch {
+    return { fault: 'The item is no JSON; a function in the expression may lack its brackets.' };
+  }
+}
 
 function asItem(read: JsonItem): JsonItem {
   if ('fault' in read || read.bytes <= ITEM_LIMIT.bytes) return read;
