@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { FairShare } from '../../libs/console/src/http/fair-share';
 import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { freePort } from '../support/free-port';
 import { until } from '../support/until';
@@ -81,6 +82,7 @@ describe('An attacker of the console', () => {
     });
 
     it('takes no body of another kind, none that is too large, and never fails', async () => {
+      jest.spyOn(console.app.get(FairShare), 'charge').mockResolvedValue();
       const admin = await console.signIn(ours.slug, 'admin');
       const fields = (await admin.get('/')).fields('/sign-out');
       const query = new URLSearchParams(fields).toString();
@@ -142,6 +144,7 @@ describe('An attacker of the console', () => {
         failed.push(...statuses.filter((status) => status >= 500).map((status) => `${path} ${status}`));
       }
       expect([...new Set(failed)]).toEqual([]);
+      jest.restoreAllMocks();
     }, 120_000);
   });
 
@@ -389,6 +392,17 @@ describe('An attacker of the console', () => {
       ['neither', 'X-A: b\r\n', ''],
     ])('reads one with %s', async (_, headers, body) => {
       expect(await sendBefore(headers, body)).toMatch(/^HTTP\/1\.1 303 /);
+    });
+
+    it('reads no request with more than 200 headers, and none after it', async () => {
+      const [few, many] = [
+        await sendBefore('a:b\r\n'.repeat(199), '', 'GET'),
+        await sendBefore('a:b\r\n'.repeat(200), '', 'GET'),
+      ];
+
+      expect(few).toContain('<h1>Sign in</h1>');
+      expect(many).toMatch(/^HTTP\/1\.1 431 [^]*\r\nConnection: close\r\n/);
+      expect(many.split('HTTP/1.1 ')).toHaveLength(2);
     });
 
     it.each(['GET', 'POST'])('serves no %s with two hosts', async (method) => {

@@ -8,14 +8,13 @@ import { DomainError, ValidationFailed, shown } from '#libs/kernel';
 import express, { type Express, type Request, type Response } from 'express';
 import type { ServedRequest } from '../../observability/trace';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
-import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
+import { decodes } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
 import { compressed, compressedElsewhere, sendStream } from './compression';
 import { boundConnections, closeLingering } from './closing';
 import { LargePages } from './large-pages';
 import { PipelinedRequests } from './pipelined-requests';
-import { stopParsing } from './stop-parsing';
 import { UnsentBytes } from './unsent-bytes';
 
 /** Memory of a stream whose client reads slower than it is made. */
@@ -61,14 +60,10 @@ export class ApiServerAdapter extends ExpressAdapter {
       requestTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
     });
-    // Node drops headers beyond this limit. `acceptTarget` refuses a request that reaches it.
-    server.maxHeadersCount = MAX_HEADERS + 1;
     boundConnections(server as Server);
-    server.on('request', (request: Request, response: Response) => {
-      // The same read may hold more such requests, and each costs as much as ten ordinary ones.
-      if (hasTooManyHeaders(request)) stopParsing(request.socket);
-      this.pipelined.enter(response, () => this.first(request, response, () => void route(request, response)));
-    });
+    server.on('request', (request: Request, response: Response) =>
+      this.pipelined.enter(response, () => this.first(request, response, () => void route(request, response))),
+    );
     // The code that reads the body sends the 100, so a refused request gets none (RFC 9110, 10.1.1).
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
     // Ignores other expectations. Node would refuse them with an empty 417 (RFC 9110, 10.1.1).

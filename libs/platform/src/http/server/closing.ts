@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { MAX_HEADERS } from './accept-target';
 
 /** Time for the client to read the last response. */
 const LINGER_MS = 1_000;
@@ -54,13 +55,15 @@ interface Silence {
 }
 
 /**
- * Bounds the number of connections, and how long they may be idle. Closes one on which no byte moves for 30 s during a
+ * Bounds the number of connections and of headers, and how long they may be idle. Closes one on which no byte moves for 30 s during a
  * request or its response. With that long a period, Node would report an unread response after up to 60 s: during the
  * first one the operating system took a part of it. Only Node sees such parts, so a report also tells that there was none.
  */
 export function boundConnections(server: Server): void {
   const silences = new WeakMap<Socket, Silence>();
   server.maxConnections = MAX_CONNECTIONS;
+  // Node drops headers beyond this limit. `hasTooManyHeaders` tells of a request that reaches it.
+  server.maxHeadersCount = MAX_HEADERS + 1;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.timeout = PERIOD_MS;
   server.on('timeout', (socket: Socket) => {

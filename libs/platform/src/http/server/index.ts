@@ -1,4 +1,4 @@
-export { acceptTarget } from './accept-target';
+export { acceptTarget, hasTooManyHeaders } from './accept-target';
 export { ApiServerAdapter, strictExpress } from './api-server';
 export { boundConnections, closeUnread } from './closing';
 export { formReader } from './form-reader';

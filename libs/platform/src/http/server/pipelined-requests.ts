@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { hasTooManyHeaders } from './accept-target';
+import { closeAfter } from './closing';
 import { stopParsing } from './stop-parsing';
 
 /** Requests that a client may send before it has the first response. */
@@ -26,6 +28,11 @@ export class PipelinedRequests {
   /** Calls `serve` when the request's turn comes. Closes a connection with too many pipelined requests. */
   enter(response: ServerResponse, serve: () => void): void {
     const { socket } = response.req;
+    // The same read may hold more such requests, and each costs as much as ten ordinary ones.
+    if (hasTooManyHeaders(response.req)) {
+      stopParsing(socket);
+      closeAfter(response);
+    }
     const connection = this.connections.get(socket);
     if (connection?.ahead.length === MAX_AHEAD) {
       stopParsing(socket);
