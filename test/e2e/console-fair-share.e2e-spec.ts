@@ -1,4 +1,7 @@
-import { type TestConsole, startConsole } from '../support/console-setting';
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { until } from '../support/until';
 import { someoneWaits } from '../support/waiting-sessions';
 
 describe('A person who asks for many pages of the console at once', () => {
@@ -31,5 +34,55 @@ describe('A person who asks for many pages of the console at once', () => {
     const person = await console.signIn(slug, 'viewer');
 
     for (let times = 0; times < 5; times += 1) expect((await person.get('/imports')).status).toBe(200);
+  });
+});
+
+describe('A person who sends many forms to the console', () => {
+  let console: TestConsole;
+  let person: ConsoleBrowser & { readonly personId: string };
+  let sending: ClientRequest[];
+  beforeAll(async () => {
+    console = await startConsole();
+    person = await console.signIn((await console.aWorkspace()).slug, 'viewer');
+  });
+  beforeEach(() => (sending = []));
+  afterEach(() => sending.forEach((one) => one.destroy()));
+  afterAll(() => console.stop());
+
+  /** Begins a form and keeps back its end. Returns the status, once there is one. */
+  const begin = (): Promise<number | undefined> => {
+    const headers = { Cookie: `console_session=${person.cookies['console_session'] ?? ''}`, Origin: console.origin };
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': 200_000 };
+    const sent = request(`${console.origin}/workspaces`, { method: 'POST', headers: { ...headers, ...form } });
+    sent.on('error', () => undefined).write('csrf=');
+    sending.push(sent);
+    return once(sent, 'response').then(([response]) => (response as IncomingMessage).resume().statusCode);
+  };
+
+  it('has three of them read at once, and the next one when one of them ended', async () => {
+    const fields = (await person.get('/workspaces')).fields('/workspaces');
+    const statuses = [1, 2, 3, 4].map(begin);
+    for (const one of statuses) one.catch(() => undefined);
+    const refused = [await Promise.any(statuses), (await person.post('/workspaces', fields)).status];
+    const page = await person.get('/');
+
+    for (const one of sending) one.destroy();
+
+    let next = 429;
+    await until(async () => (next = (await person.post('/workspaces', fields)).status) !== 429);
+    expect([refused, page.status, next]).toEqual([[429, 429], 200, 303]);
+  });
+
+  it('gets 120 of them a minute, and others get theirs', async () => {
+    const other = await console.signIn((await console.aWorkspace()).slug, 'viewer');
+    const fields = (await person.get('/workspaces')).fields('/workspaces');
+
+    let [sent, refused] = [0, await person.post('/workspaces', fields)];
+    for (; refused.status === 303 && sent < 400; sent += 1) refused = await person.post('/workspaces', fields);
+
+    expect(sent).toBeGreaterThan(100);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(refused.text).toContain('You get 120 forms a minute.');
+    expect((await other.submit('/workspaces', '/workspaces')).status).toBe(303);
   });
 });

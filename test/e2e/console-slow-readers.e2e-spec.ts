@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { DomainError } from '#libs/kernel';
 import { UnsentBytes } from '#libs/platform/http/server';
+import { FairShare } from '../../libs/console/src/http/fair-share';
 import { type ConsoleBrowser, type TestConsole, formWithFile, startConsoleWithApi } from '../support/console-setting';
 import type { TestApp } from '../support/start-app';
 
@@ -34,9 +35,11 @@ describe('A browser that does not read', () => {
     return path;
   };
 
-  it('keeps no failed records on the disk that were removed', async () => {
+  it('keeps no failed records on the disk that were removed, and reads one file at a time', async () => {
     const path = await upload(gzipSync(`${'x'.repeat(100_000)}\n`.repeat(900)));
     const response = await ask(`${path}/failed-records`, admin);
+    const another = await ask(`${path}/failed-records`, admin);
+    another.destroy();
     await upload(gzipSync('{}\n'));
 
     let bytes = 0;
@@ -44,10 +47,11 @@ describe('A browser that does not read', () => {
     await new Promise((resolve) => response.once('close', resolve));
 
     expect(Number(response.headers['content-length'])).toBeGreaterThan(90e6);
-    expect([response.complete, bytes < 60e6]).toEqual([false, true]);
+    expect([response.complete, bytes < 60e6, another.statusCode]).toEqual([false, true, 429]);
   });
 
   it('holds 40 MB of pages, and then gets 503 while others get theirs', async () => {
+    const enter = jest.spyOn(FairShare.prototype, 'enter').mockReturnValue();
     const other = await console.signIn((await console.aWorkspace()).slug, 'viewer');
     const people = `INSERT INTO person (workspace_id, email, name, role)
                     SELECT $1, repeat('"', 250) || n, repeat('"', 200), 'viewer' FROM generate_series(1, 2500) AS n`;
@@ -57,6 +61,7 @@ describe('A browser that does not read', () => {
     const bytes = held.slice(0, -1).reduce((sum, { headers }) => sum + Number(headers['content-length']), 0);
     const { status } = await other.get('/inventory');
     for (const response of held) response.destroy();
+    enter.mockRestore();
 
     expect([held.at(-1)?.statusCode, status]).toEqual([503, 200]);
     expect(bytes).toBeLessThan(40e6);

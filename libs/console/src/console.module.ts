@@ -6,7 +6,7 @@ import { computerServices } from '#libs/computers';
 import { inventoryServices } from '#libs/inventory';
 import { importsOfPeople } from '#libs/inventory/operators';
 import { Clock } from '#libs/kernel';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ApplicationsController } from './http/applications.controller';
 import { AssetChanges } from './http/asset-changes';
 import { AuditController } from './http/audit.controller';
@@ -15,7 +15,7 @@ import { ConsoleFilter } from './http/console.filter';
 import { ConsoleGuard } from './http/console.guard';
 import { Cookies } from './http/cookies';
 import { Downloads } from './http/downloads';
-import { FairShareInterceptor } from './http/fair-share.interceptor';
+import { FairShare } from './http/fair-share';
 import { ImportsController } from './http/imports.controller';
 import { InventoryController } from './http/inventory.controller';
 import { Names } from './http/names';
@@ -44,7 +44,7 @@ import { Sessions } from './typeorm/sessions';
   providers: [
     { provide: APP_GUARD, useClass: ConsoleGuard },
     { provide: APP_FILTER, useClass: ConsoleFilter },
-    { provide: APP_INTERCEPTOR, useClass: FairShareInterceptor },
+    FairShare,
     AssetChanges,
     Cookies,
     Downloads,

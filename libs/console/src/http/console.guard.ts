@@ -1,12 +1,13 @@
 import { type CanActivate, type ExecutionContext, ForbiddenException, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { formReader } from '#libs/platform/http/server';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { type Role } from '../domain/person';
 import { type SignedIn, mayAct } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
 import { Access } from './access.decorator';
 import { BOOKMARK, Cookies, SIGN_IN_MS } from './cookies';
+import { FairShare } from './fair-share';
 import { assertForm } from './form-token';
 import { AnotherResponse } from './page';
 import type { Typed } from './read-fields';
@@ -21,6 +22,7 @@ export class ConsoleGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly sessions: Sessions,
     private readonly cookies: Cookies,
+    private readonly share: FairShare,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -33,15 +35,18 @@ export class ConsoleGuard implements CanActivate {
     if (needed === 'anyone') return true;
     const admit = (request.admit = () => this.admit(request, needed));
     const signedIn = await admit();
+    const response = context.switchToHttp().getResponse<Response>();
+    this.share.enter(response);
     if (request.method === 'GET' || request.method === 'HEAD') return true;
     // A form with a file says in its address who sent it, so that nothing is stored for anybody else.
     if (request.is('multipart/form-data')) assertForm(signedIn, request.query);
     else {
       // Nobody else's body is read.
-      await readForm(request, context.switchToHttp().getResponse());
+      await readForm(request, response);
       // The right may have ended while the form came. Signing out is about no workspace.
       assertForm(await admit(), request.body as Typed, request.path === '/sign-out');
     }
+    await this.share.charge(response, 'form');
     return true;
   }
 

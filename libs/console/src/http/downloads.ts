@@ -1,15 +1,14 @@
 import { pipeline } from 'node:stream/promises';
-import { HttpException, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AuditRecorder } from '#libs/audit/operators';
 import type { Page, PageRequest } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
 import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Sessions } from '../typeorm/sessions';
 import { textOf } from '../typeorm/workspace-secret';
+import { FairShare } from './fair-share';
 
-const LIMIT = bucketSizeOf({ perMinute: 4, burst: 4 });
 /** A page of large assets is shorter, because several people may download at once. */
 const PAGE = { size: 500, mostBytes: 2_000_000 };
 
@@ -29,7 +28,7 @@ export class Downloads {
   private readonly logger = new Logger('Downloads');
 
   constructor(
-    private readonly buckets: TokenBuckets,
+    private readonly share: FairShare,
     private readonly database: Database,
     private readonly audit: AuditRecorder,
     private readonly sessions: Sessions,
@@ -38,11 +37,7 @@ export class Downloads {
   /** A HEAD reads no row, so it leaves no event. @throws 429 */
   async send<Item>(me: SignedIn, response: Response, download: Download<Item>): Promise<void> {
     if (response.req.method === 'HEAD') return void response.type(download.mediaType).end();
-    const { allowed, retryAfterSeconds } = await this.buckets.charge(`person ${me.personId}`, 'download', LIMIT);
-    if (!allowed) {
-      response.setHeader('Retry-After', String(retryAfterSeconds));
-      throw new HttpException('You get four downloads a minute. Wait a little.', 429);
-    }
+    await this.share.charge(response, 'download');
     // The first page comes before the head of the response, so that its faults have a page of their own.
     const first = await download.reader({ ...PAGE, after: null });
     response.type(download.mediaType).setHeader('Content-Disposition', `attachment; filename="${download.name}"`);

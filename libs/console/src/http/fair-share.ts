@@ -1,0 +1,41 @@
+import { finished } from 'node:stream';
+import { HttpException, Injectable } from '@nestjs/common';
+import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
+import type { Response } from 'express';
+
+/** Responses of an instance to one person at once. */
+const AT_ONCE = { download: 1, page: 3, form: 3 };
+const aMinute = (times: number) => bucketSizeOf({ perMinute: times, burst: times });
+/** What one person gets of all instances together. */
+const LIMITS = { download: aMinute(4), form: aMinute(120) };
+
+/** Bounds what each person asks for, so that others get theirs. The guard asks. */
+@Injectable()
+export class FairShare {
+  /** The person and the kind of each request. */
+  private readonly underWay: string[] = [];
+
+  constructor(private readonly buckets: TokenBuckets) {}
+
+  /** Counts a request until its response is sent. A page that is asked for too early loads itself again. @throws 429 */
+  enter(response: Response): void {
+    const { signedIn, method, path } = response.req;
+    const kind = method === 'POST' ? 'form' : /\/(?:download|failed-records)$/.test(path) ? 'download' : 'page';
+    const one = `${signedIn?.personId} ${kind}`;
+    if (this.underWay.filter((other) => other === one).length >= AT_ONCE[kind]) {
+      if (kind === 'page') response.setHeader('Refresh', '1');
+      throw new HttpException(`Too many of your ${kind}s are under way. Wait a little.`, 429);
+    }
+    this.underWay.push(one);
+    finished(response, () => void this.underWay.splice(this.underWay.indexOf(one), 1));
+  }
+
+  /** @throws 429 */
+  async charge(response: Response, kind: keyof typeof LIMITS): Promise<void> {
+    const owner = `person ${response.req.signedIn?.personId}`;
+    const { allowed, limit, retryAfterSeconds } = await this.buckets.charge(owner, kind, LIMITS[kind]);
+    if (allowed) return;
+    response.setHeader('Retry-After', String(retryAfterSeconds));
+    throw new HttpException(`You get ${limit} ${kind}s a minute. Wait a little.`, 429);
+  }
+}
