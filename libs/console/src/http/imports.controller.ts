@@ -108,11 +108,10 @@ export class ImportsController {
   @Get('uploads/:id')
   showUpload(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
     const upload = this.uploads.find(me, id);
-    const title = TITLES[upload.state](upload);
     if (isUnderWay(upload)) response.setHeader('Refresh', String(REFRESH_SECONDS));
     const { bytesRead = 0, bytesTotal = null, read = 0 } = upload.progress ?? {};
     const percent = bytesTotal ? Math.floor((bytesRead * 100) / bytesTotal) : 0;
-    sendPage(response, 'upload', { title, upload, isUnderWay: isUnderWay(upload), percent, read });
+    sendPage(response, 'upload', { title: titleOf(upload), upload, isUnderWay: isUnderWay(upload), percent, read });
   }
 
   @Post('uploads/:id/import')
@@ -158,14 +157,11 @@ export class ImportsController {
   }
 }
 
-const TITLES: Readonly<Record<Upload['state'], (upload: Upload) => string>> = {
-  trying: ({ name }) => `Trying ${name}`,
-  tried: ({ name }) => `Dry run of ${name}`,
-  importing: ({ name }) => `Importing ${name}`,
-  imported: ({ name }) => `Imported ${name}`,
-  refused: ({ name, report, progress }) => {
-    // Only an import has a report, that of its dry run. Batches that were merged before it failed stay.
-    const changes = report && progress ? progress.created + progress.updated + progress.hidden + progress.rekeyed : 0;
-    return changes > 0 ? `Stopped after ${changes.toLocaleString('en')} changes: ${name}` : `Not imported: ${name}`;
-  },
-};
+const TITLES = { trying: 'Trying', tried: 'Dry run of', importing: 'Importing', imported: 'Imported' } as const;
+
+function titleOf({ state, name, report, progress }: Upload): string {
+  if (state !== 'refused') return `${TITLES[state]} ${name}`;
+  // Only an import has a report, that of its dry run. Batches that were merged before it failed stay.
+  const changes = report && progress ? progress.created + progress.updated + progress.hidden + progress.rekeyed : 0;
+  return changes > 0 ? `Stopped after ${changes.toLocaleString('en')} changes: ${name}` : `Not imported: ${name}`;
+}

@@ -46,9 +46,9 @@ export async function sendList(
     const download = `${list}/download${textOf({ ...(since && { since }), ...filters })}`;
     // The header names the API's next page.
     response.removeHeader('Link');
-    sendPage(response, view, { typed: filters, ...content, next, download, ...found });
+    sendPage(response, view, { typed: filters, ...content, list, next, download, ...found });
   };
-  await orShowAgain(query, show, (refused) => sendPage(response, view, { ...content, ...refused }));
+  await orShowAgain(query, show, (refused) => sendPage(response, view, { ...content, list, ...refused }));
 }
 
 /** The query of the list, to come back to it. */

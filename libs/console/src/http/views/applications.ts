@@ -1,4 +1,4 @@
-import { asked, box, boxes, buttons, form, input, select, table, textarea } from './field';
+import { asked, box, boxes, form, input, select, table, textarea } from './field';
 
 const ADDRESS = '/applications/<%= it.application.clientId %>';
 
@@ -79,7 +79,7 @@ ${table('it.application.credentials', 'There is none yet.', {
   Made: `<%= one.createdAt ? it.time(one.createdAt) : 'unknown' %>`,
   'Last use': `<%= it.time(one.lastUsedAt) %>`,
   Ends: `<%= one.expiresAt ? it.time(one.expiresAt) : '' %>`,
-  Change: buttons(`<% if (one.type === 'KEY') { %>${removal('keys', 'key', 'kid', 'one.id')}<% } %>`),
+  Change: `<% if (one.type === 'KEY') { %>${removal('keys', 'key', 'kid', 'one.id')}<% } %>`,
 })}
 <div class="actions"><% if (it.application.credentials.some(({ id }) => id === 'previous')) { %>${ask('end-secret', 'End the old secret', 'Programs that still use it get no token any more.')}<% } %><% if (it.application.credentials.some(({ type }) => type === 'SECRET')) { %>${ask('remove-secret', 'Remove the secret', 'The token of the program ends at once. Then only keys and trusts prove it.')}<% } %></div>
 ${change('rotate-secret', 'Rotate secret', ROTATION)}
@@ -91,7 +91,7 @@ ${table('it.trusts', '', {
   Subject: `<%= one.subject %>`,
   Audience: `<code><%= one.audience %></code>`,
   State: `<%= one.state %> <%= one.failure %>`,
-  Change: buttons(removal('trust', 'trust', 'trust', "'in ' + one.subject")),
+  Change: removal('trust', 'trust', 'trust', "'in ' + one.subject"),
 })}
 ${change('trust', 'Add trust', TRUST)}
 <h2>Scopes</h2>

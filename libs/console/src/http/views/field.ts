@@ -46,20 +46,16 @@ export const asked = (action: string, label: string, effect: string, of = '', fi
   return `<details><summary class="button plain">${label}${named}</summary>${confirmation}</details>`;
 };
 
-/** A cell of a table. Numbers stand on the right, and buttons need no label on a phone. */
-interface Cell {
-  readonly cell: string;
-  readonly of: 'text' | 'number' | 'buttons';
-}
-export const number = (cell: string): Cell => ({ cell, of: 'number' });
-export const buttons = (cell: string): Cell => ({ cell, of: 'buttons' });
+type Cell = string | { readonly number: string };
 
-/** A table with a row for each `one`, on a phone a list of labelled values and buttons. */
-export const table = (rows: string, none: string, cells: Readonly<Record<string, string | Cell>>): string => {
+/** A cell whose number stands on the right. */
+export const number = (cell: string): Cell => ({ number: cell });
+
+/** A table with a row for each `one`, on a phone a list of labelled values. `Change` has buttons, which need no label. */
+export const table = (rows: string, none: string, cells: Readonly<Record<string, Cell>>): string => {
   const columns = Object.entries(cells).map(([label, given], place) => {
-    const { cell, of } = typeof given === 'string' ? { cell: given, of: 'text' } : given;
-    const kind = of === 'number' ? ' class="number"' : '';
-    const named = place === 0 || of === 'buttons' ? '' : ` data-label="${label}"`;
+    const [cell, kind] = typeof given === 'string' ? [given, ''] : [given.number, ' class="number"'];
+    const named = place === 0 || label === 'Change' ? '' : ` data-label="${label}"`;
     return { head: `<th scope="col"${kind}>${label}</th>`, value: `<td${kind}${named}>${cell}</td>` };
   });
   return `<% if (${rows}.length > 0) { %><div class="table"><table class="stacked">

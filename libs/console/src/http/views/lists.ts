@@ -7,9 +7,9 @@ const day = (name: string, label: string): string =>
   input(name, label, '', 'type="date"', `(it.typed.${name} ?? '').slice(0, 10)`);
 
 /** The form of a list. What is wrong with a parameter that has no field stands below it, above the list. */
-const filters = (path: string, fields: string): string => {
+const filters = (fields: string): string => {
   const names = [...fields.matchAll(/ name="(\w+)"/g)].map(([, name]) => name);
-  return `<form method="get" action="${path}" class="filters">
+  return `<form method="get" action="<%= it.list %>" class="filters">
 ${fields}
 <p><button>Filter</button></p>
 </form>
@@ -30,9 +30,16 @@ const OWNER_HINT = 'A part of the name or e-mail address of an employee. Empty t
 
 const CLASSIFICATIONS = 'it.classifications.map((value) => [value, value])';
 
-/** It goes to the address that it came from. */
-const CHOICE_FORM = `<form method="post" class="fields"><%~ include('@fields', it) %>
-${VERSION}<% for (const id of it.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
+/** What the form that led to the choice of an owner was for. */
+const CHOICE = `${VERSION}<% for (const id of it.ids) { %><input type="hidden" name="ids" value="<%= id %>"><% } %>`;
+
+const EMPLOYEES = `<fieldset><legend>Employee</legend>
+<% for (const one of it.matches) { %><label class="box"><input type="radio" name="ownerId" value="<%= one.id %>" required> <%= one.name %><% if (one.email) { %> <span class="soft"><%= one.email %></span><% } %></label><% } %>
+</fieldset>`;
+
+const GIVE_OWNER = `Give owner<% if (it.ids.length > 1) { %> to <%= it.ids.length %> assets<% } %>`;
+
+const SEARCH = input('owner', 'A part of the name or e-mail address', '', 'required maxlength="1000"', 'it.text');
 
 const check = (place: number): string => {
   const state = `one.checks[${place}].state`;
@@ -52,17 +59,14 @@ export const LINES = (heading: string, lines: string): string => `<h2>${heading}
 ${table(lines, 'None.', { Line: `<%= one.file ? one.file + ':' : '' %><%= one.line %>`, Reason: `<%= one.reason %>` })}`;
 
 export const LISTS = {
-  inventory: `${filters(
-    '/inventory',
-    `${select('categoryKey', 'Category', '', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
+  inventory: `${filters(`${select('categoryKey', 'Category', '', `[['', 'all'], ...it.categories.map((one) => [one.key, one.displayLabel])]`)}
 ${select('subKey', 'Type', '', `[['', 'all'], ...it.types.map((one) => [one, one])]`)}
 ${select('hasOwner', 'Owner', '', `[['', 'any'], ['false', 'missing'], ['true', 'there']]`)}
 ${select('ownerVisible', 'Owner is an employee', '', `[['', 'any'], ['false', 'no: owner gone'], ['true', 'yes']]`)}
 ${select('classification', 'Classification', '', `[['', 'any'], ...${CLASSIFICATIONS}]`)}
 ${input('name', 'Name, exactly', '')}
 ${input('tagKey', 'Tag', '')}
-${input('source', 'Source', '')}`,
-  )}
+${input('source', 'Source', '')}`)}
 <% if (it.assets) { %>
 <p>${count('asset')} <a href="<%= it.download %>">Download as CSV</a></p>
 <% if (it.typed.hasOwner === 'false' && !it.typed.categoryKey && !it.typed.subKey) { %><p class="hint">Employees are among them, who never have an owner. Choose a category to leave them out.</p><% } %>
@@ -126,25 +130,14 @@ ${table('it.history', '', {
 <% for (const { field, old, fresh } of one.changes) { %><%= field %>: <% if (old) { %><del><%= old %></del> → <% } %><%= fresh || 'none' %><br><% } %>`,
 })}`,
   chooseOwner: `<p><% if (it.more) { %>More than <%= it.matches.length %> employees match “<%= it.text %>”. These are some of them.<% } else { %>These employees match “<%= it.text %>”.<% } %><% if (it.partly) { %> Not every employee was searched: write the whole e-mail address to find any.<% } %></p>
-${CHOICE_FORM}
-<fieldset><legend>Employee</legend>
-<% for (const one of it.matches) { %><label class="box"><input type="radio" name="ownerId" value="<%= one.id %>" required> <%= one.name %><% if (one.email) { %> <span class="soft"><%= one.email %></span><% } %></label><% } %>
-</fieldset>
-<button>Give owner<% if (it.ids.length > 1) { %> to <%= it.ids.length %> assets<% } %></button>
-</form>
+${form('<%= it.address %>', CHOICE + EMPLOYEES, GIVE_OWNER)}
 <h2>Search again</h2>
-${CHOICE_FORM}
-<div class="field"><label for="owner">A part of the name or e-mail address</label><input id="owner" name="owner" required maxlength="1000" value="<%= it.text %>"></div>
-<button class="plain">Search</button>
-</form>`,
-  computers: `${filters(
-    '/computers',
-    `${boxes('failingAnyOf', 'Failing', 'it.checks', '<%= text %>')}
+${form('<%= it.address %>', CHOICE + SEARCH, 'Search', 'plain')}`,
+  computers: `${filters(`${boxes('failingAnyOf', 'Failing', 'it.checks', '<%= text %>')}
 ${boxes('unknownAnyOf', 'Unknown', 'it.checks', '<%= text %>')}
 ${select('isMonitored', 'Monitored', '', `[['', 'any'], ['true', 'yes'], ['false', 'no']]`)}
 ${day('lastCheckedBefore', 'Last check-in before (UTC)')}
-${input('serialNumber', 'Serial number', '')}`,
-  )}
+${input('serialNumber', 'Serial number', '')}`)}
 <% if (it.computers) { %>
 <p>${count('computer')} <a href="<%= it.download %>">Download as CSV</a></p>
 ${table('it.computers', 'No computer matches.', {
@@ -189,15 +182,12 @@ ${LINES('Warnings', 'it.warnings')}`,
 <p><% if (it.checkpoint) { %><%= it.checkpoint.size.toLocaleString('en') %> events are sealed, the last at <%= it.time(it.checkpoint.recordedAt) %>.<% } else { %>No event is sealed yet.<% } %>
 <% if (it.waiting) { %> Events since <%= it.time(it.waiting) %> wait for their seal.<% } else { %> None waits.<% } %></p>
 <% } %>
-${filters(
-  '/audit',
-  `${day('since', 'From (UTC)')}
+${filters(`${day('since', 'From (UTC)')}
 ${day('until', 'To, with that day (UTC)')}
 ${input('action', 'Action', '', 'list="actions"')}
 ${input('clientId', 'Client id', '')}
 ${input('assetId', 'Asset id', '')}
-<datalist id="actions"><% for (const action of it.actions) { %><option><%= action %></option><% } %></datalist>`,
-)}
+<datalist id="actions"><% for (const action of it.actions) { %><option><%= action %></option><% } %></datalist>`)}
 <% if (it.events) { %>
 <% if (it.since) { %><p class="soft"><%= it.next ? 'The oldest events' : 'Events' %> since <%= it.time(it.since) %>, the newest of them first.</p><% } %>
 <% if (it.next) { %><p class="notice">These are not the latest. <a href="<%= it.next %>">Later events</a></p><% } %>

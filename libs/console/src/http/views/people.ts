@@ -1,4 +1,4 @@
-import { asked, buttons, form, input, select, table } from './field';
+import { asked, form, input, select, table } from './field';
 
 const NEW_PERSON = `${input('name', 'Name', 'As the audit shows it.', 'required maxlength="200"')}
 ${input('email', 'E-mail', 'The address of the account that the person signs in with.', 'type="email" required maxlength="254"')}
@@ -13,9 +13,9 @@ ${table('it.people', '', {
   'E-mail': `<%= one.email %>`,
   Role: `<%= one.role %>`,
   'Last sign-in': `<%= one.state === 'closed' ? 'did not come within 14 days: add again' : it.time(one.signedInAt) %>`,
-  Change: buttons(`<% const other = one.role === 'admin' ? 'viewer' : 'admin'; %><div class="actions">
+  Change: `<% const other = one.role === 'admin' ? 'viewer' : 'admin'; %><div class="actions">
 <form method="post" action="/people/<%= one.id %>/role"><%~ include('@fields', it) %><input type="hidden" name="role" value="<%= other %>"><button class="plain">Make <%= other === 'admin' ? 'administrator' : 'viewer' %><span class="hidden"> of <%= one.name %></span></button></form>
-${asked('/people/<%= one.id %>/remove', 'Remove', 'The access ends at once. The name stays for the audit.', 'one.name')}</div>`),
+${asked('/people/<%= one.id %>/remove', 'Remove', 'The access ends at once. The name stays for the audit.', 'one.name')}</div>`,
 })}
 <h2>Add a person</h2>
 <p>No mail is sent. Give the person the address of this console. The first sign-in must come within 14 days.</p>

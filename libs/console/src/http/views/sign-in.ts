@@ -1,3 +1,7 @@
+import { form } from './field';
+
+const WORKSPACE = `<%= one.workspaceId === it.frame.me.workspaceId ? 'Stay in' : 'Switch to' %> <%= one.name %>`;
+
 export const SIGN_IN = {
   signIn: `<% if (it.hasIssuer) { %>
 <p>Sign in with the account of your organisation.</p>
@@ -10,9 +14,6 @@ export const SIGN_IN = {
 <form method="post"><input type="hidden" name="csrf" value="<%= it.csrf %>"><button>Sign in</button></form>`,
   workspaces: `<% if (it.workspaces.length < 2) { %><p>You have access to this workspace only.</p><% } %>
 <% for (const one of it.workspaces) { %>
-<form method="post" action="/workspaces" class="actions"><%~ include('@fields', it) %>
-<input type="hidden" name="to" value="<%= one.workspaceId %>">
-<button class="plain"><%= one.workspaceId === it.frame.me.workspaceId ? 'Stay in' : 'Switch to' %> <%= one.name %></button>
-</form>
+${form('/workspaces', '<input type="hidden" name="to" value="<%= one.workspaceId %>">', WORKSPACE, 'plain')}
 <% } %>`,
 };
