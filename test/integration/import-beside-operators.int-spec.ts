@@ -203,6 +203,31 @@ describe('An import beside other operators', () => {
     });
   });
 
+  it('waits for its input and for others, whatever the database allows others', async () => {
+    const name = new URL(setting.database.migrationDatabaseUrl).pathname.slice(1);
+    const limit = (to: string) =>
+      setting.database.admin.query(`ALTER DATABASE ${name} ${to.replace('?', 'lock_timeout')};
+                                    ALTER DATABASE ${name} ${to.replace('?', 'idle_session_timeout')}`);
+    await setting.importAll(dataset('x'));
+    const lines = async function* () {
+      await delay(200);
+      await hold('x');
+      yield { fileIndex: 0, line: 1, value: dataset('x', { name: 'changed' }) };
+    };
+    const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    await limit(`SET ? = '50ms'`);
+    try {
+      const importing = setting.imports.runLines(setting.here, options, lines(), () => undefined);
+      await Promise.race([untilWaiting(1), importing]);
+      await delay(200);
+      await release();
+
+      expect(await importing).toMatchObject({ updated: 1 });
+    } finally {
+      await limit('RESET ?');
+    }
+  });
+
   describe('while an operator deletes a tag key', () => {
     const tagged = (externalId: string, more: Row = {}) => dataset(externalId, { tags: [{ key: 'env' }], ...more });
     const reason = 'tags: the key "env" does not exist in the workspace.';

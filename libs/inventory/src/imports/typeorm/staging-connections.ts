@@ -8,9 +8,7 @@ import type { StagingConnection } from './staging-connection';
  */
 const PLAN =
   'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off';
-/** A transaction is idle while the previous batch is written. */
-const REST = 'SET idle_in_transaction_session_timeout = 0';
-export const OPEN_STAGING = `${PLAN}; ${REST}; ${CREATE_TABLES}`;
+export const OPEN_STAGING = `${PLAN}; ${CREATE_TABLES}`;
 const UNLOCK = 'SELECT pg_advisory_unlock_all()';
 
 /**

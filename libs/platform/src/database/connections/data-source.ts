@@ -58,6 +58,9 @@ const STANDBY_SESSION = {
  */
 export const OPERATOR_OPTIONS = optionsOf({
   statement_timeout: '0',
+  lock_timeout: '0',
+  idle_session_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
   tcp_keepalives_idle: '60',
   tcp_keepalives_interval: '10',
   tcp_keepalives_count: '6',
