@@ -80,13 +80,9 @@ describe('$tags', () => {
       ['a', 'b'],
       [{ key: 'a' }, { key: 'b' }],
     ],
-    [
-      { Key: 'env', Value: 'prod' },
-      [
-        { key: 'Key', value: 'env' },
-        { key: 'Value', value: 'prod' },
-      ],
-    ],
+    [{ Key: 'env', Value: 'prod' }, [{ key: 'env', value: 'prod' }]],
+    [{ key: 'team', value: '', assignedAt: '2026-01-02T03:04:05Z' }, [{ key: 'team' }]],
+    [{ Key: 'env' }, [{ key: 'Key', value: 'env' }]],
     [
       [
         { TagKey: 'a', TagValue: 0 },

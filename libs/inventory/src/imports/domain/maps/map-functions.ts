@@ -61,9 +61,13 @@ function unescaped(value: unknown): unknown {
 function tagsOf(value: unknown): { key: string; value?: string }[] | undefined {
   if (value === null || value === undefined) return undefined;
   if (Array.isArray(value)) return (value as unknown[]).map(tagOf);
-  if (typeof value === 'object') return Object.entries(value).map(([key, content]) => tag(key, content));
-  return [tagOf(value)];
+  if (typeof value !== 'object' || isEntry(value)) return [tagOf(value)];
+  return Object.entries(value).map(([key, content]) => tag(key, content));
 }
+
+/** JSONata hands over a list that a condition leaves one entry of as this entry. */
+const isEntry = (value: object): boolean =>
+  ('Key' in value && 'Value' in value) || ('key' in value && 'value' in value);
 
 function tagOf(entry: unknown): { key: string; value?: string } {
   if (typeof entry === 'string') return tag(entry, null);
