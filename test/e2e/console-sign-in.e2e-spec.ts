@@ -178,8 +178,9 @@ describe('The console', () => {
       expect(used.headers.getSetCookie()[0]).toMatch(/^console_session=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax$/);
     });
 
-    it('ends at sign-out, after an hour without use and after eight hours', async () => {
-      const [out, idle, old] = [
+    it('ends at sign-out, after an hour without use, after eight hours, and when the clock is set back', async () => {
+      const [out, idle, old, ahead] = [
+        await console.signIn(ours.slug, 'viewer'),
         await console.signIn(ours.slug, 'viewer'),
         await console.signIn(ours.slug, 'viewer'),
         await console.signIn(ours.slug, 'viewer'),
@@ -190,9 +191,10 @@ describe('The console', () => {
       out.cookies = kept;
       await age(idle.personId, `used_at = used_at - interval '61 minutes'`);
       await age(old.personId, `created_at = created_at - interval '481 minutes'`);
+      await age(ahead.personId, `used_at = used_at + interval '61 minutes'`);
 
       expect([left.status, left.headers.get('location')]).toEqual([303, '/sign-in']);
-      for (const browser of [out, idle, old]) {
+      for (const browser of [out, idle, old, ahead]) {
         const shown = await browser.get('/');
         expect([shown.status, shown.headers.get('location')]).toEqual([303, '/sign-in']);
       }

@@ -1,6 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-export const IS_ALIVE = "created_at > now() - interval '8 hours' AND used_at > now() - interval '1 hour'";
+/** A use in the future was before the clock was set back. The session would outlive its eight hours. */
+export const IS_ALIVE =
+  "created_at > now() - interval '8 hours' AND used_at BETWEEN now() - interval '1 hour' AND now() + interval '1 hour'";
 
 @Entity('console_session')
 export class ConsoleSessionRow {
