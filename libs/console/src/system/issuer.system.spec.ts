@@ -74,7 +74,7 @@ describe('An issuer of OpenID Connect', () => {
     await expect(signIn(OURS)).rejects.toThrow('does not respond');
   });
 
-  it.each([{ sub: 'a\0da' }, { email: 'a\0da@example.com' }])(
+  it.each([{ sub: 'a\0da' }, { sub: '\ud800' }, { sub: 'a'.repeat(256) }, { email: 'a\0da@example.com' }])(
     'signs nobody in as %j, which Postgres does not take',
     async (claim) => {
       changed = claim;
