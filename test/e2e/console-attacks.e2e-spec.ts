@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { type ConsoleBrowser, type TestConsole, formWithFile, startConsole } from '../support/console-setting';
 import { FairShare } from '../../libs/console/src/http/fair-share';
 import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { freePort } from '../support/free-port';
@@ -79,6 +79,22 @@ describe('An attacker of the console', () => {
       }
       expect((await console.database.admin.query('SELECT count(*) FROM audit_event')).rows).toEqual(before.rows);
       expect((await admin.get('/')).status).toBe(200);
+    });
+
+    it('needs the form of the workspace that the session is in, unless it signs out', async () => {
+      const both = ['--email', 'both@example.com', '--name', 'Both', '--role', 'admin'];
+      await console.admin('people', 'add', '--workspace', theirs.slug, ...both);
+      const admin = await console.signIn(ours.slug, 'admin', 'both@example.com');
+      const before = (await admin.get('/')).fields('/sign-out');
+      await admin.submit('/workspaces', '/workspaces', { to: theirs.id });
+
+      const paths = actions().filter((path) => path !== '/sign-out');
+      const refused = [];
+      for (const path of paths) refused.push([path, (await admin.post(path, before)).status]);
+      const upload = await admin.upload(`/imports?${new URLSearchParams(before).toString()}`, formWithFile('x', 'x'));
+
+      expect([...refused, upload.status]).toEqual([...paths.map((path) => [path, 409]), 409]);
+      expect([(await admin.post('/sign-out', before)).status, admin.cookies]).toEqual([303, {}]);
     });
 
     it('takes no body of another kind, none that is too large, and never fails', async () => {
