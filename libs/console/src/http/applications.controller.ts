@@ -69,11 +69,10 @@ export class ApplicationsController {
       refuseFields({ name: length >= MOST_APPLICATIONS && TOO_MANY });
       const clientId = clientIdOf(me, body);
       const wanted = [me.workspaceId, name, scopes, { clientId }] as const;
-      await this.makeOnce(me, response, async () => {
+      await this.leadTo(me, clientId, response, async () => {
         if (noSecret) return applications.createWithoutSecret(...wanted);
         return this.showSecret(response, 'Application created', await applications.create(...wanted));
       });
-      if (!response.headersSent) response.redirect(303, `/applications/${clientId}`);
     };
     await orShowAgain(body, create, (refused) => this.list({ me }, response, refused));
   }
@@ -100,12 +99,10 @@ export class ApplicationsController {
   @Post(':client_id/rotate-secret')
   async rotate(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
     const { me, client_id: id } = sent;
-    await this.submit(sent, response, RotationDto, ({ overlap, madeAt = null }) =>
-      this.makeOnce(me, response, async () => {
-        const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap], madeAt);
-        return rotated && this.showSecret(response, 'Secret rotated', rotated);
-      }),
-    );
+    await this.submit(sent, response, RotationDto, async ({ overlap, madeAt = null }) => {
+      const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap], madeAt);
+      return rotated && this.showSecret(response, 'Secret rotated', rotated);
+    });
   }
 
   @Post(':client_id/end-secret')
@@ -167,10 +164,20 @@ export class ApplicationsController {
     );
   }
 
-  /** Changes an application of the workspace, and leads back to its page. What is not there is 404. */
+  /** Changes an application of the workspace, and leads back to its page. */
   private async change(me: SignedIn, id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
     await this.own(me, id);
-    if (!(await make())) throw new NotFoundException();
+    await this.leadTo(me, id, response, make);
+  }
+
+  /** Leads to an application after `make`. A form that is sent again makes no other secret, and the page says so. */
+  private async leadTo(me: SignedIn, id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
+    try {
+      if (!(await make())) throw new NotFoundException();
+    } catch (error) {
+      if (!(error instanceof MadeBefore)) throw error;
+      leaveNotice(this.cookies, me, response, MADE_BEFORE);
+    }
     // A new secret has a page of its own.
     if (!response.headersSent) response.redirect(303, `/applications/${id}`);
   }
@@ -192,17 +199,6 @@ export class ApplicationsController {
     const application = CLIENT_ID.test(clientId) ? await this.applications.asPerson(me).find(clientId) : null;
     if (!application) throw new NotFoundException();
     return application;
-  }
-
-  /** Makes an application or a secret. A form that is sent again makes nothing, and the next page says so. */
-  private async makeOnce(me: SignedIn, response: Response, make: () => Promise<unknown>): Promise<unknown> {
-    try {
-      return await make();
-    } catch (error) {
-      if (!(error instanceof MadeBefore)) throw error;
-      leaveNotice(this.cookies, me, response, MADE_BEFORE);
-      return true;
-    }
   }
 
   /** The only page that ever shows the secret. */

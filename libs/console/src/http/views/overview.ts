@@ -18,17 +18,15 @@ const trend = (trends: string, about: string): string => `<% if (${trends}.chart
 </table></div></details>
 <% } else { %><p class="soft">Pictures of the last ninety days come with the first day that is over.</p><% } %>`;
 
+const WITHOUT_OWNER = `<a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a>`;
+
 export const OVERVIEW = {
   overview: `<h2>Assets and their owners</h2>
 ${table('it.categories', '', {
   Category: `<a href="/inventory?categoryKey=<%= one.key %>"><%= one.label %></a>`,
   Assets: number(`<%= one.total.toLocaleString('en') %>`),
   'With an owner': number(owned(`<%= one.owned.toLocaleString('en') %>`)),
-  Without: number(
-    owned(
-      `<a href="/inventory?categoryKey=<%= one.key %>&amp;hasOwner=false"><%= (one.total - one.owned).toLocaleString('en') %></a>`,
-    ),
-  ),
+  Without: number(owned(WITHOUT_OWNER)),
   Coverage: owned(share('have an owner')),
 })}
 ${trend('it.owners', 'Assets with an owner')}
