@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
 import {
-  type Application,
   Applications,
   ClientKeys,
   MadeBefore,
@@ -37,8 +36,6 @@ const MOST_APPLICATIONS = 1_000;
 const TOO_MANY = 'The workspace has 1,000 applications. Only an operator adds or deletes one.';
 const MADE_BEFORE =
   'Nothing was made: this form was sent before, or somebody rotated the secret. If nobody has it, rotate it again.';
-/** Anything else leads nowhere, and Postgres takes no NUL. */
-const CLIENT_ID = /^[\w-]{1,64}$/;
 
 /** Programs that use the API, for administrators. Each change acts on the program's next request. */
 @Controller('applications')
@@ -69,7 +66,7 @@ export class ApplicationsController {
       refuseFields({ name: length >= MOST_APPLICATIONS && TOO_MANY });
       const clientId = clientIdOf(me, body);
       const wanted = [me.workspaceId, name, scopes, { clientId }] as const;
-      await this.leadTo(me, clientId, response, async () => {
+      await this.change(me, clientId, response, async () => {
         if (noSecret) return applications.createWithoutSecret(...wanted);
         return this.showSecret(response, 'Application created', await applications.create(...wanted));
       });
@@ -80,10 +77,12 @@ export class ApplicationsController {
   /** `refused` comes from {@link submit} alone. */
   @Get(':client_id')
   async show(@Sent() sent: ToApplication, @Res() response: Response, refused?: Refused): Promise<void> {
-    const application = await this.own(sent.me, sent.client_id);
-    const trusts = await this.trusts.asPerson(sent.me).list(application.clientId);
-    // It is gone meanwhile.
-    if (!trusts) throw new NotFoundException();
+    const { me, client_id: id } = sent;
+    assertClientId(id);
+    const application = await this.applications.asPerson(me).find(id);
+    const trusts = await this.trusts.asPerson(me).list(id);
+    // Another workspace's is as absent as none.
+    if (!application || !trusts) throw new NotFoundException();
     const limits = RATE_CLASSES.map((rateClass) => {
       const own = application.limits[rateClass];
       const inForce = formatRateLimit(own ?? this.settings.rateLimits[rateClass]);
@@ -91,7 +90,7 @@ export class ApplicationsController {
     });
     const typed = { scopes: application.scopes, ...refused?.typed };
     const choices = { limits: Object.fromEntries(limits), scopes: SCOPE_MEANINGS };
-    const notice = takeNotice(this.cookies, sent.me, response);
+    const notice = takeNotice(this.cookies, me, response);
     const content = { title: application.name, notice, application, trusts, ...choices };
     sendPage(response, 'application', { ...content, ...refused, typed });
   }
@@ -164,14 +163,9 @@ export class ApplicationsController {
     );
   }
 
-  /** Changes an application of the workspace, and leads back to its page. */
+  /** Leads to an application after a change. A form that is sent again makes no other secret, and the page says so. */
   private async change(me: SignedIn, id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
-    await this.own(me, id);
-    await this.leadTo(me, id, response, make);
-  }
-
-  /** Leads to an application after `make`. A form that is sent again makes no other secret, and the page says so. */
-  private async leadTo(me: SignedIn, id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
+    assertClientId(id);
     try {
       if (!(await make())) throw new NotFoundException();
     } catch (error) {
@@ -194,13 +188,6 @@ export class ApplicationsController {
     await orShowAgain(body, change, (refused) => this.show(sent, response, refused));
   }
 
-  /** Another workspace's application is as absent as none. */
-  private async own(me: SignedIn, clientId: string): Promise<Application> {
-    const application = CLIENT_ID.test(clientId) ? await this.applications.asPerson(me).find(clientId) : null;
-    if (!application) throw new NotFoundException();
-    return application;
-  }
-
   /** The only page that ever shows the secret. */
   private showSecret(response: Response, title: string, made: WithSecret): true {
     sendPage(response, 'secret', { title, ...made, tokenUrl: `${this.settings.baseUrl}/oauth/token` });
@@ -209,6 +196,11 @@ export class ApplicationsController {
 }
 
 type ToApplication = SentTo<'client_id'>;
+
+/** Postgres takes no NUL. */
+function assertClientId(text: string): void {
+  if (!/^[\w-]{1,64}$/.test(text)) throw new NotFoundException();
+}
 
 /** The same for each send of a form. Nobody can choose it. */
 const clientIdOf = ({ secret }: SignedIn, { once }: Typed): string =>
