@@ -38,3 +38,41 @@ describe('An import by the console that fails', () => {
     expect(rows).toEqual([{ outcome: 'FAILED', files: [{ name: 'x.ndjson', bytes: file.length }], assets: before }]);
   });
 });
+
+describe('An import by the console of bad lines alone', () => {
+  let console: TestConsole;
+  let admin: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsole();
+    admin = await console.signIn((await console.aWorkspace()).slug, 'admin');
+  });
+  afterAll(() => console.stop());
+
+  const send = async (file: string): Promise<number> => {
+    const form = formWithFile(file, 'x.ndjson', { source: 'bad' });
+    const path = (await admin.upload(await admin.uploadAddress(), form)).headers.get('location') ?? '';
+    await admin.ended(path);
+    const { status } = await admin.submit(path, `${path}/import`);
+    await admin.ended(path);
+    return status;
+  };
+
+  it('leaves a record of half a megabyte at most, however long its reasons are', async () => {
+    const names = Array.from({ length: 20 }, (_, n) => [`${'x'.repeat(60)}${n}`, n]);
+    const line = JSON.stringify({ categoryKey: 'CUSTOM', ...(Object.fromEntries(names) as object) });
+
+    await send(`${line}\n`.repeat(1_000));
+
+    const size = 'SELECT jsonb_array_length(errors) AS count, length(errors::text) AS length FROM import_run';
+    const [errors] = (await console.database.admin.query<{ count: number; length: number }>(size)).rows;
+    expect(errors).toEqual({ count: 1_000, length: expect.any(Number) as number });
+    expect(errors?.length).toBeLessThan(500_000);
+  });
+
+  it('is run ten times a minute by a person', async () => {
+    const statuses = [];
+    while (statuses.at(-1) !== 429 && statuses.length < 20) statuses.push(await send('{}'));
+
+    expect([statuses.length > 8, statuses.at(-1)]).toEqual([true, 429]);
+  });
+});

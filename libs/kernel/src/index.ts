@@ -17,7 +17,7 @@ export {
   type HistoryEntry,
 } from './change';
 export { Clock } from './clock';
-export { cutAt, isLongerThan, isStorable, plusHint, shown, storable } from './client-text';
+export { cut, cutAt, isLongerThan, isStorable, plusHint, shown, storable } from './client-text';
 export { DomainError, ERROR_CODES, type ErrorCode, type InputFault } from './domain-error';
 export { isDeeperThan, parseForeignJson } from './foreign-json';
 export { escapeHtml } from './html-text';

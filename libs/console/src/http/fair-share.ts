@@ -7,7 +7,7 @@ import type { Response } from 'express';
 const AT_ONCE = { download: 1, page: 3, form: 3 };
 const aMinute = (times: number) => bucketSizeOf({ perMinute: times, burst: times });
 /** What one person gets of all instances together. */
-const LIMITS = { download: aMinute(4), form: aMinute(120) };
+const LIMITS = { download: aMinute(4), import: aMinute(10), form: aMinute(120) };
 
 /** Bounds what each person asks for, so that others get theirs. The guard asks. */
 @Injectable()

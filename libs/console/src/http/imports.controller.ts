@@ -21,6 +21,7 @@ import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import { AnotherFile, MOST_BYTES, UploadFiles } from '../system/upload-files.system';
 import { Access, Sent, type SentTo } from './access.decorator';
+import { FairShare } from './fair-share';
 import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
@@ -60,6 +61,7 @@ export class ImportsController {
     private readonly files: UploadFiles,
     private readonly runs: ImportRuns,
     private readonly names: Names,
+    private readonly share: FairShare,
   ) {}
 
   @Get()
@@ -115,7 +117,8 @@ export class ImportsController {
   }
 
   @Post('uploads/:id/import')
-  import(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): void {
+  async import(@Sent() { me, id }: SentTo<'id'>, @Res() response: Response): Promise<void> {
+    await this.share.charge(response, 'import');
     this.uploads.import(me, this.uploads.find(me, id));
     response.redirect(303, `/imports/uploads/${id}`);
   }

@@ -1,9 +1,12 @@
-import { storable } from '#libs/kernel';
+import { cut, storable } from '#libs/kernel';
 import { type BadLine, type ImportError, type ImportReport, REPORTED } from '../domain/import-report';
 import type { Warning } from '../domain/import-store.port';
 import { type InputPlaces, nameOfFile } from '../domain/input-places';
 import type { KeptLine } from '../domain/kept-line';
 import { NO_COUNTS, type RunResult } from '../domain/recorded-run';
+
+/** Characters of a reason in the record, which stays for long. */
+const MOST_RECORDED = 300;
 
 /** Counts an import, and keeps the first of its warnings and bad lines. */
 export class ImportTally {
@@ -46,7 +49,7 @@ export class ImportTally {
         ({ file, line, reason }) => ({
           ...(file !== undefined && { file: nameOfFile(file) }),
           line,
-          reason: storable(reason),
+          reason: storable(cut(reason, MOST_RECORDED)),
         }),
       );
     return { counts: this.counts, errors: plain(this.errors), warnings: plain(this.warnings) };
