@@ -6,6 +6,7 @@ import { root } from '../architecture/project-files';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { freePort } from '../support/free-port';
 import { RunningCommand } from '../support/running-command';
+import { until } from '../support/until';
 
 const CONTROLLER = 'libs/platform/src/health/health.controller.ts';
 
@@ -50,6 +51,10 @@ describe('npm run dev', () => {
       status = ((await response?.json()) as { status: string } | undefined)?.status ?? '';
     }
   };
+  const shown = async (path: string): Promise<string> => {
+    const response = await fetch(`${origin}/docs/${path}`).catch(() => null);
+    return (await response?.text())?.toLowerCase() ?? '';
+  };
   const times = (text: string): number => running.stdout.split(text).length - 1;
   const saidTimes = async (text: string, count: number): Promise<void> => {
     while (times(text) < count) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -90,13 +95,8 @@ describe('npm run dev', () => {
     await serves('ok');
 
     appendFileSync(join(copy, 'docs/errors.md'), '\nOwls hoot.\n');
-    await saidTimes('Reloaded in', 5);
-    for (const path of ['guides/errors', 'guides-index.json']) {
-      expect([path, await (await fetch(`${origin}/docs/${path}`)).text()]).toEqual([
-        path,
-        expect.stringMatching(/hoot/i),
-      ]);
-    }
+    for (const path of ['guides/errors', 'guides-index.json'])
+      await until(async () => (await shown(path)).includes('hoot'));
     expect(findPostmaster(join(localDir, 'postgres'))).toEqual(postgres);
     expect(running.stderr).toMatch(/health\.controller\.ts:1\b/);
 

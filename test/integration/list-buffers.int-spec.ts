@@ -1,3 +1,4 @@
+/** @quiet Much that others change empties the cache of the catalogs, and reading them again counts. */
 import type { DataSource } from 'typeorm';
 import type { Pool } from 'pg';
 import { type WorkspaceId, assetId } from '#libs/kernel';
