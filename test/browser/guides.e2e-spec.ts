@@ -39,7 +39,7 @@ describe('The guides in a browser', () => {
     page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name, exact: true });
 
   const ALL = ['guides', ...GUIDES.map(({ name }) => `guides/${name}`)];
-  // Colours and the menu are the same everywhere, so a few pages show them.
+  // Colours and the menu are the same everywhere, so a few pages show them. Colours do not depend on the width.
   const SOME = ['guides', 'guides/authentication', 'guides/errors'];
 
   it.each([
@@ -53,7 +53,8 @@ describe('The guides in a browser', () => {
       await page.goto(`${app.origin}/docs/${path}`);
       await keepScreenshot(`${path.replace('/', '-')}-${width}-${scheme}`, page);
       expect([path, await widthOverflow(page)]).toEqual([path, 0]);
-      expect([path, await faultsOfAccess(page, ['critical', 'serious'], SOME.includes(path))]).toEqual([path, []]);
+      const withContrast = width === 400 && SOME.includes(path);
+      expect([path, await faultsOfAccess(page, ['critical', 'serious'], withContrast)]).toEqual([path, []]);
       await page.setViewportSize({ width: 1280, height: 900 });
       expect([path, await widthOverflow(page)]).toEqual([path, 0]);
       await page.setViewportSize({ width, height: 900 });

@@ -170,6 +170,6 @@ describe('The client package', () => {
       ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
     };
     writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-    runProgram(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], directory);
+    runProgram(process.execPath, [join(root, 'node_modules/typescript7/bin/tsc'), '-p', '.'], directory);
   });
 });

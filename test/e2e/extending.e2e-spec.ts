@@ -77,10 +77,9 @@ describe('docs/extending.md', () => {
     }
   });
 
-  it('shows code that passes types, lint, layout and import rules, with passing tests', async () => {
-    const [types, lint, layout, imports, tests] = await Promise.all([
+  it('shows code that passes types, layout and import rules, with passing tests', async () => {
+    const [types, layout, imports, tests] = await Promise.all([
       bin('typescript7/bin/tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', TYPES),
-      bin('eslint/bin/eslint.js', '--max-warnings', '0', ...FILES),
       bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', ...FILES),
       bin('dependency-cruiser/bin/dependency-cruise.mjs', ...FILES, '--config', '.dependency-cruiser.cjs'),
       bin(
@@ -95,7 +94,6 @@ describe('docs/extending.md', () => {
     ]);
 
     expect(types).toEqual({ status: 0, output: '' });
-    expect(lint).toEqual({ status: 0, output: '' });
     expect(layout).toEqual({ status: 0, output: '' });
     expect([imports.status, imports.output]).toEqual([0, expect.stringContaining('no dependency violations')]);
     expect([tests.status, tests.output]).toEqual([0, expect.stringContaining('Tests:')]);
