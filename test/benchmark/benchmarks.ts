@@ -5,6 +5,7 @@ import type { Findings } from './findings';
 import { benchmarkHistory } from './history/history-benchmark';
 import { benchmarkPast } from './history/past-benchmark';
 import { benchmarkImports } from './imports/imports-benchmark';
+import { benchmarkMaps } from './imports/maps-benchmark';
 import { benchmarkPaths } from './paths/paths-benchmark';
 import { benchmarkPeers } from './peers/peers-benchmark';
 import type { Setting } from './setting';
@@ -22,6 +23,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, (setting: Setting) => Pr
   auth: benchmarkAuth,
   workspaces: benchmarkWorkspaces,
   import: benchmarkImports,
+  maps: benchmarkMaps,
   tickets: benchmarkTickets,
   history: benchmarkHistory,
   past: benchmarkPast,

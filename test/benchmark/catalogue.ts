@@ -9,6 +9,7 @@ export const CATALOGUE = {
   auth: 'the guards in front of a route, beside the least they can cost',
   workspaces: 'pages of many small workspaces',
   import: 'speed and memory of an import, beside a bare COPY',
+  maps: 'speed and memory of an import of one JSON document by a map',
   tickets: 'updates and imports with change sets, beside the same without them',
   history: 'updates and imports that keep former states, beside the same without them',
   past: 'reads by id and streams as of an instant, beside plain ones',

@@ -13,7 +13,7 @@ export interface Target {
   readonly unit?: string;
 }
 
-/** The project's performance targets. All except counts, memory, the start and the speed of a stream are ratios of measurements of one run. */
+/** The project's performance targets. All except counts, memory, the start and the speed of a stream and a map are ratios of measurements of one run. */
 export const TARGETS = {
   'list-cpu': {
     benchmark: 'paths',
@@ -87,6 +87,18 @@ export const TARGETS = {
     benchmark: 'import',
     what: 'peak resident memory of an import',
     bound: { atMost: 300 },
+    unit: 'MB',
+  },
+  'map-speed': {
+    benchmark: 'maps',
+    what: 'records a second of an import by the map of Intune',
+    bound: { atLeast: 10_000 },
+    unit: 'records',
+  },
+  'map-memory': {
+    benchmark: 'maps',
+    what: 'peak memory of an import by the map of Intune, above that of a tenth of the devices',
+    bound: { atMost: 50 },
     unit: 'MB',
   },
   'update-bare': {

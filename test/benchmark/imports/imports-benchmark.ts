@@ -73,19 +73,22 @@ export async function benchmarkImports(setting: Setting): Promise<Findings> {
   return findings(sizes.importedRecords, seconds, peaks, starts);
 }
 
+/** Imports a file of records with owners of the same file. */
+export const runImport = (setting: Setting, database: BenchmarkDatabase, slug: string, file: string) =>
+  runImportCommand(setting, database, slug, [file, '--source', 'demo', '--create-tag-keys', 'platform']);
+
 /** Runs the operators' command. */
-export async function runImport(
+export async function runImportCommand(
   { cluster }: Setting,
   database: BenchmarkDatabase,
   slug: string,
-  file: string,
+  words: readonly string[],
 ): Promise<FinishedProgram> {
-  const words = ['import', file, '--workspace', slug, '--source', 'demo', '--create-tag-keys', 'platform', '--json'];
   const environment = {
     ...apiEnvironment(cluster, database.databaseUrl),
     MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
   };
-  return runBuilt('apps/admin/src/main.ts', words, environment);
+  return runBuilt('apps/admin/src/main.ts', ['import', ...words, '--workspace', slug, '--json'], environment);
 }
 
 /**
