@@ -22,4 +22,12 @@ describe('explainError', () => {
       line: 'Other commands or updates were in the way of each attempt. Run the command again.',
     });
   });
+
+  it.each([
+    new Error('Client has encountered a connection error and is not queryable'),
+    new Error('Connection terminated unexpectedly'),
+    Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
+  ])('says that the connection to Postgres was lost (%s)', (error) => {
+    expect(explainError(error).line).toBe('The connection to Postgres was lost before the command was done.');
+  });
 });

@@ -8,6 +8,9 @@ export interface Explanation {
   readonly line: string;
 }
 
+/** Messages of node-postgres, which carry no code. */
+const LOST_CONNECTION = /^(Connection terminated unexpectedly|Client has encountered a connection error)/;
+
 /** Recognises library errors by name, because it also runs when the libraries were not loaded. */
 export function explainError(error: unknown): Explanation {
   if (error instanceof Interrupted) return { exitCode: error.exitCode, line: error.message };
@@ -31,6 +34,8 @@ function databaseLine(error: Error): string | null {
   if (['40P01', '40001', '23503'].includes(String(code))) {
     return 'Other commands or updates were in the way of each attempt. Run the command again.';
   }
+  if (/^57P0[12]$/.test(String(code)) || LOST_CONNECTION.test(error.message))
+    return 'The connection to Postgres was lost before the command was done.';
   return null;
 }
 
