@@ -52,7 +52,7 @@ export async function benchmarkMaps(setting: Setting): Promise<Findings> {
           { ...of, figure: 'peak memory', unit: 'MB', values: peaks },
         ];
       }),
-      measured: { 'map-speed': median(large.speeds), 'map-memory': median(large.peaks) - median(small.peaks) },
+      measured: { 'map-speed': median(large.speeds), 'map-memory': median(large.peaks) / median(small.peaks) },
     };
   } finally {
     rmSync(directory, { recursive: true });
