@@ -4,10 +4,10 @@ import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
 import type { Response } from 'express';
 
 /** Responses of an instance to one person at once. */
-const AT_ONCE = { download: 1, page: 3, form: 3 };
+const AT_ONCE = { download: 1, page: 3, form: 10 };
 const aMinute = (times: number) => bucketSizeOf({ perMinute: times, burst: times });
 /** What one person gets of all instances together. */
-const LIMITS = { download: aMinute(4), import: aMinute(10), form: aMinute(120) };
+const LIMITS = { download: aMinute(4), import: aMinute(30), form: aMinute(300) };
 
 /** Bounds what each person asks for, so that others get theirs. The guard asks. */
 @Injectable()
