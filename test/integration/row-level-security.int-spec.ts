@@ -223,6 +223,15 @@ describe('Row-level security', () => {
       'UPDATE asset SET source = source',
       'UPDATE computer SET asset_id = asset_id',
       'UPDATE tag_key SET key = key',
+      // Only feeds and the past read them.
+      ...[
+        'changed_computer',
+        'former_computer',
+        'visible_computer_count',
+        'former_asset',
+        'known_asset',
+        'change_head',
+      ].map((relation) => `SELECT FROM ${relation}`),
     ]) {
       const refused = console.query(sql).then(() => sql);
       await expect(refused).rejects.toMatchObject({ code: '42501' });

@@ -8,12 +8,9 @@ import {
   VisibleComputerRow,
 } from './visible-computer.row';
 
-/** Both processes read. */
+/** Both processes read. The console has no feed and no past of computers. */
 const READ = [
   { table: 'visible_computer', privileges: 'SELECT' },
-  { table: 'changed_computer', privileges: 'SELECT' },
-  { table: 'former_computer', privileges: 'SELECT' },
-  { table: 'visible_computer_count', privileges: 'SELECT' },
   { table: 'computer_count', privileges: 'SELECT' },
   { table: 'computer_source_count', privileges: 'SELECT' },
 ];
@@ -21,6 +18,11 @@ const READ = [
 export const computersSchema: SchemaPart = {
   entities: [VisibleComputerRow, ChangedComputerRow, FormerComputerRow, ComputerCountRow, ComputerSourceCountRow],
   migrations: [ComputerView1780000000020],
-  grants: READ,
+  grants: [
+    ...READ,
+    { table: 'changed_computer', privileges: 'SELECT' },
+    { table: 'former_computer', privileges: 'SELECT' },
+    { table: 'visible_computer_count', privileges: 'SELECT' },
+  ],
   consoleGrants: READ,
 };

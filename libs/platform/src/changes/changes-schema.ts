@@ -6,7 +6,6 @@ import { HistoryHorizon1780000000097 } from './migrations/1780000000097-history-
 
 const GRANTS: SchemaPart['grants'] = [
   { table: 'change_set', privileges: 'SELECT' },
-  { table: 'change_head', privileges: 'SELECT' },
   { table: 'history_horizon', privileges: 'SELECT' },
   { function: 'take_change_ticket' },
   { sequence: 'change_set_id' },
@@ -16,6 +15,10 @@ const GRANTS: SchemaPart['grants'] = [
 export const changesSchema: SchemaPart = {
   entities: [ChangeSetRow, ChangeHeadRow, HistoryHorizonRow, DayCountRow],
   migrations: [ChangeSets1780000000030, HistoryHorizon1780000000097],
-  grants: [...GRANTS, { table: 'day_count', privileges: 'SELECT, INSERT' }],
+  grants: [
+    ...GRANTS,
+    { table: 'change_head', privileges: 'SELECT' },
+    { table: 'day_count', privileges: 'SELECT, INSERT' },
+  ],
   consoleGrants: [...GRANTS, { table: 'day_count', privileges: 'SELECT' }],
 };

@@ -30,7 +30,7 @@ const SHARED_GRANTS: SchemaPart['grants'] = [
   { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
   ...[
     ...['tag_key', 'asset_version', 'computer', 'facet_count', 'tag_count', 'source_count'],
-    ...['visible_owner', 'former_asset', 'known_asset', 'hidden_employee'],
+    ...['visible_owner', 'hidden_employee'],
   ].map((table) => ({ table, privileges: 'SELECT' })),
 ];
 
@@ -63,7 +63,12 @@ export const inventorySchema: SchemaPart = {
     HiddenEmployees1780000000125,
     CellStatistics1780000000134,
   ],
-  grants: [{ function: 'mark_empty_change_sets' }, ...SHARED_GRANTS],
-  // The console reads and writes what the API does.
+  grants: [
+    { function: 'mark_empty_change_sets' },
+    { table: 'former_asset', privileges: 'SELECT' },
+    { table: 'known_asset', privileges: 'SELECT' },
+    ...SHARED_GRANTS,
+  ],
+  // The console reads and writes what the API does, as it is now.
   consoleGrants: SHARED_GRANTS,
 };
