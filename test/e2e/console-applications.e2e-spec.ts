@@ -45,6 +45,11 @@ describe('The applications of the console', () => {
     return rows;
   };
 
+  const actions = [
+    ...['rotate-secret', 'end-secret', 'remove-secret', 'disable', 'enable', 'scopes', 'limits'],
+    ...['keys', 'keys/remove', 'trust', 'trust/remove'],
+  ];
+
   it('are a thousand at most, unless an operator creates more', async () => {
     const { id, slug } = await console.aWorkspace();
     const browser = await console.signIn(slug, 'admin');
@@ -372,14 +377,22 @@ describe('The applications of the console', () => {
     expect(refused.text).toContain(`value="${ESCAPED}"`);
   });
 
-  it('shows a name as text', async () => {
+  it('shows every field as text', async () => {
     const { client_id: clientId } = await create(XSS);
+    const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    await act(clientId, 'keys', { jwk: JSON.stringify({ ...key, kid: `${XSS}key` }) });
+    await act(clientId, 'trust', { issuer: `https://id.example.com/${XSS}issuer`, subject: `${XSS}subject` });
+    await console.database.admin.query('UPDATE application_trust SET failure = $2 WHERE client_id = $1', [
+      clientId,
+      XSS,
+    ]);
 
-    for (const path of ['/applications', `/applications/${clientId}`]) {
-      const { text } = await admin.get(path);
+    const pages = [await admin.get('/applications'), await admin.get(`/applications/${clientId}`)];
+    for (const { text } of pages) {
       expect(text).not.toContain('<script>alert');
       expect(text).toContain(ESCAPED);
     }
+    for (const field of ['key', 'issuer', 'subject']) expect(pages[1]?.text).toContain(ESCAPED + field);
   });
 
   it("hides another workspace's, to read and to change", async () => {
@@ -398,19 +411,7 @@ describe('The applications of the console', () => {
 
     expect((await stranger.get(`/applications/${foreign}`)).status).toBe(404);
     const before = await eventsOf(foreign);
-    for (const action of [
-      'rotate-secret',
-      'end-secret',
-      'disable',
-      'enable',
-      'scopes',
-      'limits',
-      'remove-secret',
-      'keys',
-      'keys/remove',
-      'trust',
-      'trust/remove',
-    ]) {
+    for (const action of actions) {
       const fields = (await stranger.get(`/applications/${own}`)).fields(`/applications/${own}/rotate-secret`);
       const sent = {
         ...{ ...fields, overlap: 'none', scopes: 'all:write', read: '1/1' },
@@ -423,11 +424,6 @@ describe('The applications of the console', () => {
   });
 
   describe('are refused', () => {
-    const actions = [
-      ...['rotate-secret', 'end-secret', 'remove-secret', 'disable', 'enable', 'scopes', 'limits'],
-      ...['keys', 'keys/remove', 'trust', 'trust/remove'],
-    ];
-
     it('to a viewer, who gets no link to them', async () => {
       const viewer = await console.signIn(ours.slug, 'viewer');
       const { client_id: clientId } = await create();
