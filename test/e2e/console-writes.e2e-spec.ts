@@ -91,6 +91,18 @@ describe('The console changes assets', () => {
     expect([again.status, (await read(id))['tags']]).toMatchObject([303, [{ key: 'env' }, { key: 'team' }]]);
   });
 
+  it('keeps what another tab set, after a form of before was refused for its text', async () => {
+    const { id } = await api.arrange.anAsset(ours.id);
+    const action = `/inventory/${id}/tags`;
+    const early = (await admin.get(`/inventory/${id}`)).fields(action);
+    await set(id, 'tags', 'env');
+
+    const refused = await admin.post(action, { ...early, tags: 'teem' });
+    const mended = await admin.post(action, { ...refused.fields(action), tags: 'team' });
+
+    expect([refused.status, mended.status, (await read(id))['tags']]).toMatchObject([400, 409, [{ key: 'env' }]]);
+  });
+
   it('keeps the lines of a description, as the API has them', async () => {
     const { id } = await api.arrange.anAsset(ours.id, { description: 'One\nTwo' });
 

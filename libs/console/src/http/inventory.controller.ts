@@ -120,8 +120,10 @@ export class InventoryController {
     const { description, classification, owner } = asset;
     const tags = asset.tags.flatMap(({ key, readOnly }) => (readOnly ? [] : key)).join('\n');
     const typed = { description, classification, tags, owner: owner?.email ?? owner?.name, ...refused?.typed };
+    // A form that is refused for its text stays one for the asset as its person saw it.
+    const version = refused?.status === 400 ? refused.typed['version'] : asset.version;
     const content = {
-      ...{ title: asset.name, asset, version: asset.version, states: history.totalCount },
+      ...{ title: asset.name, asset, version, states: history.totalCount },
       classifications: CLASSIFICATIONS,
       category: ASSET_CATEGORIES.find(({ key }) => key === categoryOf(asset.type)),
       history: history.items.map((entry) => toldOf(entry, nameOf)),
