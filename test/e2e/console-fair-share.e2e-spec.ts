@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { type ConsoleBrowser, type TestConsole, startConsole } from '../support/console-setting';
+import { FairShare } from '../../libs/console/src/http/fair-share';
+import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { until } from '../support/until';
 import { someoneWaits } from '../support/waiting-sessions';
 
@@ -34,6 +36,24 @@ describe('A person who asks for many pages of the console at once', () => {
     const person = await console.signIn(slug, 'viewer');
 
     for (let times = 0; times < 5; times += 1) expect((await person.get('/imports')).status).toBe(200);
+  });
+
+  it('gets no other page for those that were left, until the work for them ended', async () => {
+    const { slug } = await console.aWorkspace();
+    const [person, other] = [await console.signIn(slug, 'viewer'), await console.signIn(slug, 'viewer')];
+    const headers = { Cookie: `console_session=${person.cookies['console_session'] ?? ''}` };
+    const ask = () => request(`${console.origin}/imports`, { headers }).on('error', () => undefined);
+
+    await console.database.admin.query('BEGIN; LOCK TABLE import_run IN ACCESS EXCLUSIVE MODE');
+    const asked = [1, 2, 3].map(() => ask().end());
+    await someoneWaits(console.database, 3);
+    for (const page of asked) page.destroy();
+    await until(() => console.logLines.filter(({ message }) => message === 'request aborted').length === 3);
+    const [page, others] = [await person.get('/imports'), await other.get('/computers')];
+    await console.database.admin.query('ROLLBACK');
+
+    expect([page.status, others.status]).toEqual([429, 200]);
+    await until(async () => (await person.get('/imports')).status === 200);
   });
 });
 
@@ -71,6 +91,28 @@ describe('A person who sends many forms to the console', () => {
     let next = 429;
     await until(async () => (next = (await person.post('/workspaces', fields)).status) !== 429);
     expect([refused, page.status, next]).toEqual([[429, 429], 200, 303]);
+  });
+
+  it('has none of them done that was left before its turn', async () => {
+    let go = (): void => undefined;
+    const turn = new Promise<void>((resolve) => (go = resolve));
+    const charge = jest.spyOn(FairShare.prototype, 'charge').mockReturnValueOnce(turn);
+    const end = jest.spyOn(Sessions.prototype, 'end');
+    const left = new AbortController();
+    const { csrf = '', workspace = '' } = (await person.get('/workspaces')).fields();
+    const headers = { Cookie: `console_session=${person.cookies['console_session'] ?? ''}`, Origin: console.origin };
+    const form = { method: 'POST', headers, body: new URLSearchParams({ csrf, workspace }), signal: left.signal };
+    const sent = fetch(`${console.origin}/sign-out`, form).catch(() => null);
+
+    await until(() => charge.mock.calls.length > 0);
+    left.abort();
+    await sent;
+    await until(() => charge.mock.calls[0]?.[0].closed === true);
+    go();
+
+    expect((await person.get('/')).status).toBe(200);
+    expect(end).not.toHaveBeenCalled();
+    jest.restoreAllMocks();
   });
 
   it('gets 300 of them a minute, and others get theirs', async () => {

@@ -6,7 +6,7 @@ import { computerServices } from '#libs/computers';
 import { inventoryServices } from '#libs/inventory';
 import { importsOfPeople } from '#libs/inventory/operators';
 import { Clock } from '#libs/kernel';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ApplicationsController } from './http/applications.controller';
 import { AssetChanges } from './http/asset-changes';
 import { AuditController } from './http/audit.controller';
@@ -45,6 +45,7 @@ import { Sessions } from './typeorm/sessions';
     { provide: APP_GUARD, useClass: ConsoleGuard },
     { provide: APP_FILTER, useClass: ConsoleFilter },
     FairShare,
+    { provide: APP_INTERCEPTOR, useExisting: FairShare },
     AssetChanges,
     Cookies,
     Downloads,

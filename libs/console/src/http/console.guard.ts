@@ -47,7 +47,8 @@ export class ConsoleGuard implements CanActivate {
       assertForm(await admit(), request.body as Typed, request.path === '/sign-out');
     }
     await this.share.charge(response, 'form');
-    return true;
+    // Its place was given back when its client left.
+    return !response.closed;
   }
 
   /** Finds who sends the request. @throws {@link AnotherResponse} for nobody, and 403 for a role that does not suffice */
