@@ -36,6 +36,20 @@ describe('ownerEmail of imported records', () => {
     if (!dryRun) expect(await ownerOf('second')).toBe(await idOf('hr-17'));
   });
 
+  it.each([true, false])(
+    'finds no employee by an address of more than 256 characters (dry run: %s)',
+    async (dryRun) => {
+      const address = `${'a'.repeat(250)}@example.com`;
+      const file = setting.ndjson({ ...EMPLOYEE, email: address }, { ...BY_EMAIL, ownerEmail: address });
+
+      expect(await setting.run(file, { dryRun })).toMatchObject({
+        created: 2,
+        warned: 1,
+        warnings: [{ reason: NOBODY }],
+      });
+    },
+  );
+
   it('finds the employee to whom an address passes, at the next import at the latest', async () => {
     await setting.importAll(EMPLOYEE, BY_EMAIL);
     const passing = [BY_EMAIL, { ...EMPLOYEE, visibility: 'HIDDEN' }, { ...EMPLOYEE, externalId: 'hr-99' }];

@@ -63,10 +63,13 @@ export const EMPLOYEE = subKeyOf('EMPLOYEE');
 /** By ICU. By the locale of the database, C would know the letters of ASCII alone. */
 export const lowerCase = (text: string): string => `lower(${text} COLLATE "und-x-icu")`;
 
+/** A longer text is found by nobody. */
+export const isIndexed = (column: string): string => `char_length(${column}) <= ${LONGEST_INDEXED}`;
+
 /** An employee with this address, in any letter case. The index is of the collation, which takes more texts for equal. */
 export const emailIs = (value: string): string =>
   `(sub_key = ${EMPLOYEE} AND email COLLATE case_blind = ${value} AND ${lowerCase('email')} = ${lowerCase(value)}
-    AND char_length(email) <= ${LONGEST_INDEXED})`;
+    AND ${isIndexed('email')})`;
 
 const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'erased_change_id', 'posture', 'facet'] as const;
 

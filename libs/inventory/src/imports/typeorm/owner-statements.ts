@@ -1,4 +1,4 @@
-import { EMPLOYEE, emailIs, lowerCase } from '../../assets/typeorm/asset.row';
+import { EMPLOYEE, emailIs, isIndexed, lowerCase } from '../../assets/typeorm/asset.row';
 
 /** In all statements: $1 workspace, $2 source, `s` the staged record that names its owner. */
 const employeeWhere = (named: string): string => `
@@ -22,7 +22,7 @@ const EMPLOYEES_BY_EMAIL = `
 /** The same as the records before would leave them. */
 const PLANNED_EMPLOYEES_BY_EMAIL = `
   SELECT public_id FROM import_planned
-   WHERE sub_key = ${EMPLOYEE} AND is_visible AND ${lowerCase('email')} = ${lowerCase('s.owner_email')}
+   WHERE sub_key = ${EMPLOYEE} AND is_visible AND ${lowerCase('email')} = ${lowerCase('s.owner_email')} AND ${isIndexed('email')}
   UNION ALL ${EMPLOYEES_BY_EMAIL}
      AND NOT EXISTS (SELECT FROM import_planned AS planned WHERE planned.public_id = asset.public_id)`;
 
