@@ -118,6 +118,10 @@ describe('The console in a browser', () => {
       for (const path of ['/', '/inventory', `/inventory/${id}`, `/computers/${id}`, '/people']) {
         await page.goto(`${console.origin}${path}`);
         expect([width, path, await widthOverflow(page)]).toEqual([width, path, 0]);
+        // On a phone a long name widens no table, whose other lines would be cut.
+        const cut =
+          "[...document.querySelectorAll('.table:has(.stacked)')].filter((one) => one.scrollWidth > one.clientWidth).length";
+        if (width === 400) expect([path, await page.evaluate(cut)]).toEqual([path, 0]);
       }
       await context.close();
     }

@@ -61,7 +61,7 @@ svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
   header, main { padding-inline: 1rem; }
   dl:not(.counts) { grid-template-columns: 1fr; gap: 0 0; }
   dl:not(.counts) dd { margin-bottom: 0.5rem; }
-  .stacked td { text-align: left; }
+  .stacked td { text-align: left; overflow-wrap: anywhere; }
   .stacked td:empty { display: none; }
   .filters .field { flex: 1 1 9rem; }
   .filters .field > input, .filters .field > select { width: 100%; }
