@@ -86,9 +86,10 @@ export class Explorer {
   }
 
   async visit(at: string): Promise<void> {
-    // Changing only the fragment would load nothing.
-    await this.page.goto('about:blank');
+    const isOpen = this.page.url() !== 'about:blank';
     await this.page.goto(`${this.origin}${this.prefix}/docs${at}`);
+    // A change of the fragment alone loads nothing.
+    if (isOpen) await this.page.reload();
     await this.page.locator('.opblock').first().waitFor();
   }
 
