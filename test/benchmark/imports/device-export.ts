@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { writeText } from './inventory-file';
 
 const DAY_MS = 86_400_000;
 const LAST_SYNC = Date.parse('2026-11-20T05:11:09Z');
@@ -8,7 +7,7 @@ const addressOf = (employee: number): string => `employee-${employee}@example.co
 
 /** Writes employees as NDJSON, in the import format. */
 export async function writeEmployees(path: string, employees: number): Promise<void> {
-  await write(
+  await writeText(
     path,
     recordsOf(employees, (n) => `${JSON.stringify(employeeOf(n))}\n`),
   );
@@ -16,7 +15,7 @@ export async function writeEmployees(path: string, employees: number): Promise<v
 
 /** Writes devices as one JSON document, as Intune lists them: some 1,000 bytes each. Each belongs to an employee. */
 export async function writeDevices(path: string, devices: number, employees: number): Promise<void> {
-  await write(path, documentOf(recordsOf(devices, (n) => JSON.stringify(deviceOf(n, n % employees)))));
+  await writeText(path, documentOf(recordsOf(devices, (n) => JSON.stringify(deviceOf(n, n % employees)))));
 }
 
 function* recordsOf(count: number, text: (n: number) => string): Generator<string> {
@@ -33,21 +32,11 @@ function* documentOf(records: Iterable<string>): Generator<string> {
   yield ']}';
 }
 
-async function write(path: string, parts: Iterable<string>): Promise<void> {
-  const file = createWriteStream(path);
-  let text = '';
-  for (const part of parts) {
-    text += part;
-    if (text.length < 1_000_000) continue;
-    if (!file.write(text)) await once(file, 'drain');
-    text = '';
-  }
-  file.end(text);
-  await once(file, 'finish');
-}
-
 const employeeOf = (n: number): Record<string, unknown> => ({
-  ...{ categoryKey: 'EMPLOYEE', externalId: `hr-${n}`, name: `Employee ${n}`, email: addressOf(n) },
+  categoryKey: 'EMPLOYEE',
+  externalId: `hr-${n}`,
+  name: `Employee ${n}`,
+  email: addressOf(n),
 });
 
 /** Has the members of Microsoft Graph's `managedDevice` that tools usually ask for. The map reads a third of them. */

@@ -28,17 +28,23 @@ function ownerWithin(owner: string, employees: number): string {
 
 /** Writes such an inventory as NDJSON, one record per line. */
 export async function writeInventory(path: string, records: number): Promise<void> {
+  await writeText(path, linesOf(inventoryOf(records)));
+}
+
+function* linesOf(records: Iterable<object>): Generator<string> {
+  for (const record of records) yield `${JSON.stringify(record)}\n`;
+}
+
+/** Writes a text of any length, in pieces of some size. */
+export async function writeText(path: string, parts: Iterable<string>): Promise<void> {
   const file = createWriteStream(path);
-  let lines: string[] = [];
-  const flush = async (): Promise<void> => {
-    if (!file.write(lines.join(''))) await once(file, 'drain');
-    lines = [];
-  };
-  for (const record of inventoryOf(records)) {
-    lines.push(`${JSON.stringify(record)}\n`);
-    if (lines.length === 1_000) await flush();
+  let text = '';
+  for (const part of parts) {
+    text += part;
+    if (text.length < 1_000_000) continue;
+    if (!file.write(text)) await once(file, 'drain');
+    text = '';
   }
-  await flush();
-  file.end();
+  file.end(text);
   await once(file, 'finish');
 }
