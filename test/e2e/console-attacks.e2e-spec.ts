@@ -175,7 +175,7 @@ describe('An attacker of the console', () => {
       const socket = connect(Number(port), hostname);
       let said = '';
       socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      const cookie = `Cookie: console_session=${browser.cookies['console_session'] ?? ''}\r\n`;
+      const cookie = `Cookie: ${browser.cookieHeader}\r\n`;
       const form = `Content-Type: ${type}\r\nContent-Length: 200000\r\n`;
       socket.write(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${cookie}${form}\r\ncsrf=`);
       try {
@@ -222,7 +222,7 @@ describe('An attacker of the console', () => {
         const sending = request(`${console.origin}/people`, {
           method: 'POST',
           headers: {
-            ...{ Cookie: `console_session=${leaver.cookies['console_session'] ?? ''}`, Origin: console.origin },
+            ...{ Cookie: leaver.cookieHeader, Origin: console.origin },
             ...{ 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': form.length },
           },
         });

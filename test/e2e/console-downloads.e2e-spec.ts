@@ -51,7 +51,7 @@ describe('Downloads of the console', () => {
     for (const path of ['/inventory/download', '/computers/download', '/audit/download']) {
       const { status } = await fetch(`${console.origin}${path}`, {
         method: 'HEAD',
-        headers: { Cookie: `console_session=${person.cookies['console_session']}` },
+        headers: { Cookie: person.cookieHeader },
       });
       expect([path, status]).toEqual([path, 200]);
     }
@@ -165,7 +165,7 @@ describe('Downloads of the console', () => {
 
     const { host, port } = new URL(console.origin);
     const socket = connect(Number(port), '127.0.0.1');
-    const cookie = `console_session=${person.cookies['console_session']}`;
+    const cookie = person.cookieHeader;
     socket.write(`GET /inventory/download HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookie}\r\n\r\n`);
     await until(async () => (await exported(person)).length === 1).finally(() => {
       server.timeout = period;

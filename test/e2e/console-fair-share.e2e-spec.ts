@@ -41,7 +41,7 @@ describe('A person who asks for many pages of the console at once', () => {
   it('gets no other page for those that were left, until the work for them ended', async () => {
     const { slug } = await console.aWorkspace();
     const [person, other] = [await console.signIn(slug, 'viewer'), await console.signIn(slug, 'viewer')];
-    const headers = { Cookie: `console_session=${person.cookies['console_session'] ?? ''}` };
+    const headers = { Cookie: person.cookieHeader };
     const ask = () => request(`${console.origin}/imports`, { headers }).on('error', () => undefined);
 
     await console.database.admin.query('BEGIN; LOCK TABLE import_run IN ACCESS EXCLUSIVE MODE');
@@ -71,7 +71,7 @@ describe('A person who sends many forms to the console', () => {
 
   /** Begins a form and keeps back its end. Returns the status, once there is one. */
   const begin = (): Promise<number | undefined> => {
-    const headers = { Cookie: `console_session=${person.cookies['console_session'] ?? ''}`, Origin: console.origin };
+    const headers = { Cookie: person.cookieHeader, Origin: console.origin };
     const form = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': 200_000 };
     const sent = request(`${console.origin}/workspaces`, { method: 'POST', headers: { ...headers, ...form } });
     sent.on('error', () => undefined).write('csrf=');
@@ -100,7 +100,7 @@ describe('A person who sends many forms to the console', () => {
     const end = jest.spyOn(Sessions.prototype, 'end');
     const left = new AbortController();
     const { csrf = '', workspace = '' } = (await person.get('/workspaces')).fields();
-    const headers = { Cookie: `console_session=${person.cookies['console_session'] ?? ''}`, Origin: console.origin };
+    const headers = { Cookie: person.cookieHeader, Origin: console.origin };
     const form = { method: 'POST', headers, body: new URLSearchParams({ csrf, workspace }), signal: left.signal };
     const sent = fetch(`${console.origin}/sign-out`, form).catch(() => null);
 

@@ -21,7 +21,7 @@ describe('A browser that does not read', () => {
 
   /** Asks for a page, and reads its head only. */
   const ask = async (path: string, browser: ConsoleBrowser): Promise<IncomingMessage> => {
-    const headers = { Cookie: `console_session=${browser.cookies['console_session'] ?? ''}` };
+    const headers = { Cookie: browser.cookieHeader };
     const [response] = (await once(request(`${console.origin}${path}`, { headers }).end(), 'response')) as [
       IncomingMessage,
     ];

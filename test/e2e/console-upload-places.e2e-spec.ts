@@ -27,7 +27,7 @@ describe('A form whose file came and whose last field does not', () => {
   const send = async (browser: ConsoleBrowser): Promise<ClientRequest> => {
     const before = places();
     const headers = {
-      ...{ Cookie: `console_session=${browser.cookies['console_session'] ?? ''}`, Origin: console.origin },
+      ...{ Cookie: browser.cookieHeader, Origin: console.origin },
       'Content-Type': 'multipart/form-data; boundary=b',
     };
     const sending = request(`${console.origin}${await browser.uploadAddress()}`, { method: 'POST', headers });

@@ -28,6 +28,13 @@ export class ConsoleBrowser {
 
   constructor(readonly origin: string) {}
 
+  /** The value of the header Cookie, for requests that a test sends itself. */
+  get cookieHeader(): string {
+    return Object.entries(this.cookies)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('; ');
+  }
+
   get(path: string, headers: Record<string, string> = {}): Promise<Shown> {
     return this.send('GET', path, undefined, headers);
   }
@@ -74,13 +81,10 @@ export class ConsoleBrowser {
     body: string | FormData | undefined,
     headers: Record<string, string>,
   ): Promise<Shown> {
-    const cookie = Object.entries(this.cookies)
-      .map(([name, value]) => `${name}=${value}`)
-      .join('; ');
     const response = await fetch(`${this.origin}${path}`, {
       method,
       ...(body === undefined ? {} : { body }),
-      headers: { ...(cookie ? { Cookie: cookie } : {}), ...headers },
+      headers: { ...(this.cookieHeader ? { Cookie: this.cookieHeader } : {}), ...headers },
       redirect: 'manual',
     });
     for (const set of response.headers.getSetCookie()) {
