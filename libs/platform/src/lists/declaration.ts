@@ -98,7 +98,10 @@ export const equals = (column: string, type = 'text'): Pick<ListFilter, 'type' |
 /** Longer texts are not in the indexes of {@link equalsText}, because no filter asks for them. */
 export const LONGEST_INDEXED = 256;
 
+/** Whether a text is in its index, as the condition of a partial one. */
+export const isIndexed = (column: string): string => `char_length(${column}) <= ${LONGEST_INDEXED}`;
+
 /** Equality with a column of any text, whose index is by code points. */
 export const equalsText = (column: string): Pick<ListFilter, 'condition'> => ({
-  condition: (value) => `(${column} COLLATE "C" = ${value} AND char_length(${column}) <= ${LONGEST_INDEXED})`,
+  condition: (value) => `(${column} COLLATE "C" = ${value} AND ${isIndexed(column)})`,
 });

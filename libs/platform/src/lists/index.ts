@@ -6,6 +6,7 @@ export {
   anyOf,
   equals,
   equalsText,
+  isIndexed,
 } from './declaration';
 export { listOf } from './list';
 export { ownerFilters, ownerFiltersOf } from './owner-filters';

@@ -1,6 +1,6 @@
 import { type Tag, assetId } from '#libs/kernel';
 import { type TextRow, columnList, toBoolean, toOwner, withOwner } from '#libs/platform/database';
-import { LONGEST_INDEXED } from '#libs/platform/lists';
+import { isIndexed } from '#libs/platform/lists';
 import { Column, Entity, Generated, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import { ASSET_TYPES, type AssetType } from '../domain/asset-category';
@@ -62,9 +62,6 @@ export const EMPLOYEE = subKeyOf('EMPLOYEE');
 
 /** By ICU. By the locale of the database, C would know the letters of ASCII alone. */
 export const lowerCase = (text: string): string => `lower(${text} COLLATE "und-x-icu")`;
-
-/** A longer text is found by nobody. */
-export const isIndexed = (column: string): string => `char_length(${column}) <= ${LONGEST_INDEXED}`;
 
 /** An employee with this address, in any letter case. The index is of the collation, which takes more texts for equal. */
 export const emailIs = (value: string): string =>

@@ -1,4 +1,5 @@
-import { EMPLOYEE, emailIs, isIndexed, lowerCase } from '../../assets/typeorm/asset.row';
+import { isIndexed } from '#libs/platform/lists';
+import { EMPLOYEE, emailIs, lowerCase } from '../../assets/typeorm/asset.row';
 
 /** In all statements: $1 workspace, $2 source, `s` the staged record that names its owner. */
 const employeeWhere = (named: string): string => `
