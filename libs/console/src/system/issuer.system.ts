@@ -1,4 +1,5 @@
 import { Injectable, NotFoundException, ServiceUnavailableException } from '@nestjs/common';
+import { isStorable } from '#libs/kernel';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
 import type { ClientAuth, Configuration } from 'openid-client';
 import type { Account } from '../domain/person';
@@ -64,9 +65,9 @@ export class Issuer {
     const told = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : claims;
     const { email, email_verified: isVerified } = told as Record<string, unknown>;
     const verifiedEmail = typeof email === 'string' && isVerified === true ? email : null;
-    // Postgres takes no NUL and no half of a pair, and OpenID Connect has no longer subject.
-    const isStorable = claims.sub.length <= 255 && !/[\0\p{Surrogate}]/u.test(claims.sub + verifiedEmail);
-    if (!isStorable) throw new Error('the subject or the address cannot be stored');
+    // OpenID Connect has no longer subject.
+    const isKept = claims.sub.length <= 255 && isStorable(claims.sub) && isStorable(verifiedEmail ?? '');
+    if (!isKept) throw new Error('the subject or the address cannot be stored');
     return { issuer: this.getClient().issuer, subject: claims.sub, verifiedEmail };
   }
 
