@@ -60,7 +60,10 @@ export class AssetChanges {
     if (found.length > 0) {
       const matches = found.slice(0, SHOWN).sort((one, other) => one.name.localeCompare(other.name, 'en'));
       const content = { title: 'Choose the owner', ids, text, version, matches, more: found.length > SHOWN, partly };
-      throw new AnotherResponse((response) => sendPage(response, 'chooseOwner', content));
+      throw new AnotherResponse((response) =>
+        // Its forms go where the one before went.
+        sendPage(response, 'chooseOwner', { ...content, address: response.req.originalUrl }),
+      );
     }
     const which = partly ? `None of ${MOST_SEARCHED.toLocaleString('en')} employees` : 'No employee';
     const detail = `${which} has this in the name or e-mail address.`;

@@ -48,7 +48,7 @@ export class AnotherResponse extends HttpException {
 
 /** Renders a page. Templates escape every value, and the policy of the response lets no foreign script run. */
 export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent): void {
-  const { signedIn, path, originalUrl: address } = response.req as Request;
+  const { signedIn, path } = response.req as Request;
   const frame = signedIn && {
     menu: MENU.filter(({ needs }) => mayAct(signedIn.role, needs)).map((entry) => ({
       ...entry,
@@ -57,7 +57,7 @@ export function sendPage(response: Response, view: keyof typeof VIEWS, content: 
     me: signedIn,
     fields: formFields(signedIn),
   };
-  const shown = { errors: {}, typed: {}, time, address, ...content, frame };
+  const shown = { errors: {}, typed: {}, time, ...content, frame };
   const html = eta.render('@frame', { ...shown, body: eta.render(`@${view}`, shown) });
   unsent.holdWhole(response, Buffer.byteLength(html), signedIn?.personId);
   response.status(content.status ?? 200).type('html');
