@@ -56,7 +56,7 @@ describe('An issuer of OpenID Connect', () => {
   /** Such an issuer describes itself by a pattern, and openid-client takes the tokens of each tenant. */
   it('opens nothing for many tenants, because their accounts are not one set', async () => {
     described = `${HOST}/{tenantid}/v2.0`;
-    await expect(signIn(THEIRS)).resolves.toBe('the response is not valid');
+    await expect(signIn(THEIRS)).resolves.toBe('the id token is of another issuer');
   });
 
   it('signs people in as one tenant', async () => {
@@ -74,11 +74,20 @@ describe('An issuer of OpenID Connect', () => {
     await expect(signIn(OURS)).rejects.toThrow('does not respond');
   });
 
+  it.each([
+    ['are not where it says', () => new Response('Not Found', { status: 404 }), 'HTTP response status code'],
+    ['are a page for people', () => new Response('<p>', { headers: { 'content-type': 'text/html' } }), 'content-type'],
+    ['lack the one that signed', () => Response.json({ keys: [] }), 'no applicable keys'],
+  ])('tells operators that its keys %s', async (_, answer, reason) => {
+    keys = answer;
+    await expect(signIn(OURS)).resolves.toContain(reason);
+  });
+
   it.each([{ sub: 'a\0da' }, { sub: '\ud800' }, { sub: 'a'.repeat(256) }, { email: 'a\0da@example.com' }])(
     'signs nobody in as %j, which Postgres does not take',
     async (claim) => {
       changed = claim;
-      await expect(signIn(OURS)).resolves.toBe('the response is not valid');
+      await expect(signIn(OURS)).resolves.toBe('the subject or the address cannot be stored');
     },
   );
 

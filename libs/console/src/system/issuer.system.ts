@@ -48,7 +48,7 @@ export class Issuer {
       // ended, as where a callback is sent twice at once.
       const { token_endpoint: endpoint = '' } = configuration.serverMetadata();
       if (status === 401 && response?.url === new URL(endpoint).href) throw cause;
-      return (cause as { code?: unknown }).code === undefined ? 'the response is not valid' : 'the issuer refused';
+      return (cause as Error).message;
     });
   }
 
