@@ -81,6 +81,7 @@ describe('$tags', () => {
       [{ key: 'a' }, { key: 'b' }],
     ],
     [{ Key: 'env', Value: 'prod' }, [{ key: 'env', value: 'prod' }]],
+    [{ TagKey: 'env', TagValue: 'prod' }, [{ key: 'env', value: 'prod' }]],
     [{ key: 'team', value: '', assignedAt: '2026-01-02T03:04:05Z' }, [{ key: 'team' }]],
     [{ Key: 'env' }, [{ key: 'Key', value: 'env' }]],
     [

@@ -67,7 +67,11 @@ function tagsOf(value: unknown): { key: string; value?: string }[] | undefined {
 
 /** JSONata hands over a list that a condition leaves one entry of as this entry. */
 const isEntry = (value: object): boolean =>
-  ('Key' in value && 'Value' in value) || ('key' in value && 'value' in value);
+  [
+    ['Key', 'Value'],
+    ['key', 'value'],
+    ['TagKey', 'TagValue'],
+  ].some((members) => members.every((member) => member in value));
 
 function tagOf(entry: unknown): { key: string; value?: string } {
   if (typeof entry === 'string') return tag(entry, null);
