@@ -141,6 +141,16 @@ describe('admin audit', () => {
     expect([stdout.trim().split('\n').length, stderr]).toEqual([1, '']);
   });
 
+  it('fails when the file has no room for all that it shows, as on a full disk', async () => {
+    const file = join(directory, 'cut');
+    const failed = await promisify(execFile)(
+      'sh',
+      ['-c', `ulimit -f 1; node apps/admin/run.mjs audit list --json > '${file}'`],
+      { env: { PATH: process.env['PATH'], ...environment } },
+    ).catch((error: { readonly code: number; readonly stderr: string }) => error);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: The output could not/) as string });
+  });
+
   it('accepts an untouched audit log and names the first event that was changed', async () => {
     const [whole, drawn] = await Promise.all([run('verify', '--json'), run('verify', '--workspace', 'beta')]);
     expect(document(whole)).toEqual({ ok: true, sealed: 1, unsealed: 702, firstBad: null });

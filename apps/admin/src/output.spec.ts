@@ -1,5 +1,6 @@
+import { Writable } from 'node:stream';
 import Table from 'cli-table3';
-import { table } from './output';
+import { print, printLine, table } from './output';
 
 describe('A table', () => {
   afterEach(() => jest.restoreAllMocks());
@@ -49,5 +50,27 @@ describe('A table', () => {
       '└──────┴─────────────┘',
     ]);
     for (const { length } of draw.mock.contexts as unknown[][]) expect(length).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('What a command prints', () => {
+  const stdout = Object.getOwnPropertyDescriptor(process, 'stdout') as PropertyDescriptor;
+  afterEach(() => Object.defineProperty(process, 'stdout', stdout));
+  const failsWith = (code: string): void => {
+    const value = new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })) });
+    Object.defineProperty(process, 'stdout', { value, configurable: true });
+  };
+
+  it('fails the command on a full disk: a secret is shown once', async () => {
+    failsWith('ENOSPC');
+    await expect(print({ json: {}, text: () => 'cs_secret' }, {})).rejects.toThrow('could not be written: ENOSPC');
+    failsWith('ENOSPC');
+    await expect(printLine({})).rejects.toThrow('could not be written: ENOSPC');
+  });
+
+  it('is nothing more once its reader has closed the pipe', async () => {
+    failsWith('EPIPE');
+    await expect(print({ json: {}, text: () => 'a' }, { json: true })).resolves.toBeUndefined();
+    await expect(printLine({})).resolves.toBe(false);
   });
 });

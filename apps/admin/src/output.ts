@@ -1,4 +1,6 @@
+import { fstatSync, writeFileSync } from 'node:fs';
 import { jsonLine } from '#libs/kernel';
+import { CommandFailed } from './command-faults';
 import { visibleText } from './visible-text';
 
 /** The output of a command: a document for programs, and text for people. */
@@ -12,39 +14,34 @@ type Cell = string | readonly string[] | number | boolean | Date | null | undefi
 
 export async function print(result: Result, options: { readonly json?: boolean }): Promise<void> {
   const text = options.json === true ? JSON.stringify(result.json, null, 2) : await result.text();
-  // The reader may close the pipe early, as `head` does.
-  process.stdout.on('error', () => undefined);
-  if (!process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)) await drained();
+  await write(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-/** Resolves once more can be written, or nothing can any more. */
-function drained(): Promise<void> {
-  return new Promise((resolve) => {
-    const go = (): void => {
-      process.stdout.off('drain', go).off('error', go).off('close', go);
-      resolve();
-    };
-    process.stdout.once('drain', go).once('error', go).once('close', go);
-  });
-}
+/** Prints one JSON document as a line. Returns false once the reader has closed the pipe. */
+export const printLine = async (document: unknown): Promise<boolean> => write(`${jsonLine(document)}\n`);
 
-/** Prints one JSON document per line, as fast as the reader takes them. */
-export class DocumentLines {
-  private closed = false;
-
-  constructor() {
-    process.stdout.on('error', () => (this.closed = true));
-  }
-
-  /** Returns false once the reader has closed the pipe. */
-  async write(document: unknown): Promise<boolean> {
-    if (!this.closed && !process.stdout.write(`${jsonLine(document)}\n`)) await drained();
-    return !this.closed;
-  }
-
-  /** Resolves once everything is written: the end of the process would drop the rest. */
-  async end(): Promise<void> {
-    if (!this.closed) await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+/** Returns false where the reader has closed the pipe, as `head` does. @throws when it cannot be written, as to a full disk */
+async function write(text: string): Promise<boolean> {
+  const { stdout } = process;
+  try {
+    // A stream of Node drops silently what a file has no room for.
+    if (stdout.fd === 1 && fstatSync(1).isFile()) writeFileSync(1, text);
+    // The end of the process would drop what is not written.
+    else {
+      await new Promise<void>((resolve, reject) => {
+        stdout.once('error', reject);
+        stdout.write(text, (error) => {
+          if (error) return reject(error);
+          stdout.off('error', reject);
+          resolve();
+        });
+      });
+    }
+    return true;
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (['EPIPE', 'ERR_STREAM_DESTROYED'].includes(code)) return false;
+    throw new CommandFailed(`The output could not be written: ${message}`);
   }
 }
 

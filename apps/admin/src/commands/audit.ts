@@ -5,7 +5,7 @@ import { auditArchiveCommand } from './audit-archive';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import type { Operator } from '../operator';
 import { type CommonOptions, parseClientId, parseSlug, parseUuid, withCommonOptions } from '../options';
-import { DocumentLines, print, table } from '../output';
+import { print, printLine, table } from '../output';
 import { parseSince } from '../since-option';
 import { visibleText } from '../visible-text';
 
@@ -66,16 +66,14 @@ async function list(options: ListOptions): Promise<void> {
       ...(application === undefined ? {} : { clientId: application }),
       ...(since === undefined ? {} : { since }),
     };
-    const lines = options.ndjson === true ? new DocumentLines() : null;
     const found: RecordedEvent[] = [];
     let none = true;
     for await (const event of audit.list(filter, limit)) {
       operator.checkInterrupted();
       none = false;
-      if (lines === null) found.push(event);
-      else if (!(await lines.write(eventJson(event, kindOf)))) break;
+      if (options.ndjson !== true) found.push(event);
+      else if (!(await printLine(eventJson(event, kindOf)))) break;
     }
-    await lines?.end();
     if (none && application !== undefined) await assertApplication(operator, application);
     return found;
   });
