@@ -326,16 +326,21 @@ describe('The applications of the console', () => {
     expect([removed.status, ended.status, first, await rotate(form)]).toEqual([303, 401, 200, 303]);
   });
 
-  it('sets scopes, and takes no unknown one', async () => {
+  it('sets scopes, and takes no unknown one, nor by a form of before one that somebody took away', async () => {
     const { client_id: clientId } = await create();
+    const path = `/applications/${clientId}`;
+    const before = (await admin.get(path)).fields(`${path}/scopes`);
 
     const [set, none, unknown] = [
       await act(clientId, 'scopes', { scopes: 'computers:read' }),
       await act(clientId, 'scopes'),
       await act(clientId, 'scopes', { scopes: 'root' }),
     ];
+    const twice = await admin.post(`${path}/scopes`, { ...before, scopes: 'computers:read' });
+    const outdated = await admin.post(`${path}/scopes`, { ...before, scopes: 'inventory:read' });
 
-    expect([set.status, none.status, unknown.status]).toEqual([303, 400, 400]);
+    expect([set, none, unknown, twice, outdated].map(({ status }) => status)).toEqual([303, 400, 400, 303, 409]);
+    expect(outdated.text).toContain('The scopes are computers:read by now.');
     expect(none.text).toContain('id="scopes-error"');
     expect(none.text).not.toContain(' checked>');
     expect((await eventsOf(clientId)).at(-1)).toMatchObject({

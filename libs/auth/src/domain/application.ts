@@ -1,5 +1,6 @@
 import {
   type ApplicationId,
+  DomainError,
   RATE_CLASSES,
   type RateClass,
   type RateLimits,
@@ -68,6 +69,14 @@ export class ApplicationEnabled extends Error {
 
 /** An application with this client id, or a newer secret, is there. */
 export class MadeBefore extends Error {}
+
+/** Somebody set other scopes than those that a person changes. */
+export class ScopesChanged extends DomainError {
+  constructor(present: readonly string[]) {
+    const detail = `The scopes are ${present.join(', ')} by now. Look, then send again.`;
+    super('precondition_failed', detail, [{ parameter: 'scopes', code: 'format', detail }]);
+  }
+}
 
 /** Limits protect everybody, so only an operator raises them. */
 export class LimitRaised extends ValidationFailed {

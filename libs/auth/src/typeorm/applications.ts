@@ -17,6 +17,7 @@ import {
   type Credential,
   MadeBefore,
   type PersonOfConsole,
+  ScopesChanged,
   assertNoneRaised,
 } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
@@ -168,8 +169,13 @@ export class Applications {
     return this.change(clientId, disabled ? 'application.disabled' : 'application.enabled', { disabled });
   }
 
-  async setScopes(clientId: string, scopes: readonly Scope[]): Promise<Application | null> {
-    return this.change(clientId, 'application.scopes_set', { scopes: [...new Set(scopes)] });
+  /** @param changed scopes that somebody knows and changes, as a text. @throws {@link ScopesChanged} for others, unless they are as wanted */
+  async setScopes(clientId: string, scopes: readonly Scope[], changed?: string): Promise<Application | null> {
+    const wanted = [...new Set(scopes)];
+    return this.change(clientId, 'application.scopes_set', { scopes: wanted }, {}, ({ scopes: present }) => {
+      if (changed === undefined || [changed, String(wanted)].includes(String(present))) return true;
+      throw new ScopesChanged(present);
+    });
   }
 
   /**

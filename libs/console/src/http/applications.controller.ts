@@ -152,7 +152,7 @@ export class ApplicationsController {
     // A form without a ticked box names no scopes.
     const body = { scopes: [], ...sent.body };
     await this.submit({ ...sent, body }, response, ScopesDto, ({ scopes }) =>
-      this.applications.asPerson(sent.me).setScopes(sent.client_id, scopes),
+      this.applications.asPerson(sent.me).setScopes(sent.client_id, scopes, String(sent.body['changed'])),
     );
   }
 

@@ -95,7 +95,7 @@ ${table('it.trusts', '', {
 })}
 ${change('trust', 'Add trust', TRUST)}
 <h2>Scopes</h2>
-${change('scopes', 'Set scopes', SCOPE_BOXES)}
+${change('scopes', 'Set scopes', `<input type="hidden" name="changed" value="<%= it.application.scopes %>">${SCOPE_BOXES}`)}
 <h2>Limits</h2>
 <p>Requests per minute / burst. You can lower them. Only an operator raises them, because they protect everybody.</p>
 ${change('limits', 'Lower limits', limit('token', 'Token requests') + limit('read', 'Reads') + limit('write', 'Writes'))}`,
