@@ -74,20 +74,24 @@ const BEGIN_WHERE_PROVEN = `
     WHERE application.workspace_id = $1 AND application.id = $2::uuid
     RETURNING generation`;
 
-/** Checks key and assertion again. An expired assertion is forgotten an hour later, in case Postgres' clock is set back. */
+/**
+ * Checks key and assertion again. The key was used only where the assertion was not. An expired assertion is forgotten an
+ * hour later, in case Postgres' clock is set back.
+ */
 const BEGIN_GENERATION_BY_KEY = prepared(
   'application_begin_generation_by_key',
   `WITH ${LOCKED}, accepted AS (
-     UPDATE application_key SET last_used_at = now() FROM locked
-      WHERE application_key.client_id = locked.client_id AND workspace_id = $1 AND id = $4::uuid
-        AND $6::timestamptz > now()
-      RETURNING application_key.client_id
+     SELECT application_key.client_id FROM locked JOIN application_key USING (client_id)
+      WHERE workspace_id = $1 AND id = $4::uuid AND $6::timestamptz > now()
+        FOR NO KEY UPDATE OF application_key
    ), proven AS (
      INSERT INTO used_assertion (workspace_id, client_id, jti_digest, expires_at)
      SELECT $1, client_id, decode($5, 'hex'), $6::timestamptz FROM accepted
          ON CONFLICT (workspace_id, client_id, jti_digest) DO UPDATE SET expires_at = EXCLUDED.expires_at
       WHERE used_assertion.expires_at <= now()
       RETURNING client_id
+   ), used AS (
+     UPDATE application_key SET last_used_at = now() FROM proven WHERE workspace_id = $1 AND id = $4::uuid
    ), forgotten AS (
      DELETE FROM used_assertion
       WHERE workspace_id = $1 AND client_id = (SELECT client_id FROM proven) AND jti_digest <> decode($5, 'hex')
