@@ -5,6 +5,8 @@ import type { ClientAuth, Configuration } from 'openid-client';
 import type { Account } from '../domain/person';
 
 const TIMEOUT_SECONDS = 10;
+/** No document of an issuer is longer. */
+const MOST_BYTES = 1_000_000;
 const AWAY = 'The issuer of accounts does not respond. Try again in a minute.';
 
 /** The issuer does not respond, or not as OpenID Connect says. */
@@ -100,10 +102,25 @@ export class Issuer {
     const insecure = this.settings.production ? [] : [client.allowInsecureRequests];
     return client.discovery(new URL(issuer), clientId, undefined, authenticate, {
       timeout: TIMEOUT_SECONDS,
+      [client.customFetch]: boundedFetch,
       // Checks the signature of the id token by the issuer's keys.
       execute: [client.enableNonRepudiationChecks, ...insecure],
     });
   }
+}
+
+/** Reads a document of the issuer, which may have no end. @throws as where the issuer fails on the way */
+async function boundedFetch(address: string, options: object): Promise<Response> {
+  const response = await fetch(address, options);
+  const { status, headers, url } = response;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk as Uint8Array);
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > MOST_BYTES) throw new TypeError(`A document of the issuer has more than ${MOST_BYTES} bytes.`);
+  }
+  return Object.defineProperty(new Response(Buffer.concat(chunks), { status, headers }), 'url', { value: url });
 }
 
 /** Whether a request to the issuer failed on the way, took too long or met a fault of the issuer's own. */
