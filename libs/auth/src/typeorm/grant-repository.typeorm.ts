@@ -74,10 +74,7 @@ const BEGIN_WHERE_PROVEN = `
     WHERE application.workspace_id = $1 AND application.id = $2::uuid
     RETURNING generation`;
 
-/**
- * Checks key and assertion again. The key was used only where the assertion was not. An expired assertion is forgotten an
- * hour later, in case Postgres' clock is set back.
- */
+/** A key is used where the assertion is new. One that expired is kept an hour: Postgres' clock may be set back. */
 const BEGIN_GENERATION_BY_KEY = prepared(
   'application_begin_generation_by_key',
   `WITH ${LOCKED}, accepted AS (
