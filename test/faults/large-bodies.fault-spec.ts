@@ -30,18 +30,21 @@ describe('Bodies of 256 KiB with 87,000 objects', () => {
       const body = `{"tags":[${'{},'.repeat(87_000)}{}]}`;
       const tokens: string[] = [];
       for (let made = 0; made < APPLICATIONS; made += 1) tokens.push(await api.arrange.aToken(workspace));
+      // The first requests wait until connections to Postgres are open, on a busy machine for longer than they may.
+      await Promise.all(Array.from({ length: 20 }, () => api.client(tokens[0]).get('/v1/me')));
       const holder = await database.admin.connect();
       await holder.query('BEGIN');
       await holder.query('SELECT FROM asset WHERE workspace_id = $1 FOR UPDATE', [workspace]);
       const growth = growthOf(api.process.pid);
 
-      const statuses = await Promise.all(
+      const refusals = await Promise.all(
         tokens.map(async (token) => {
           const headers = { 'Idempotency-Key': randomUUID() };
           const client = api.client(token);
           const first = client.patch(path, { description: 'Reviewed' }, headers);
           const others = Array.from({ length: REQUESTS - 1 }, () => client.patch(path, body, headers));
-          return (await Promise.all([first, ...others])).map(({ status }) => status);
+          const [, ...refused] = await Promise.all([first, ...others]);
+          return refused.map(({ status, body: { detail } }) => `${status} ${String(detail)}`);
         }),
       );
       const grown = growth();
@@ -49,7 +52,7 @@ describe('Bodies of 256 KiB with 87,000 objects', () => {
       holder.release();
 
       tell('bodies of one key', { 'MB more': grown });
-      expect(statuses.flat().filter((status) => status === 400)).toHaveLength(APPLICATIONS * (REQUESTS - 1));
+      expect(refusals.flat().filter((told) => told !== '400 The body has more than 10000 values.')).toEqual([]);
       expect(grown).toBeLessThanOrEqual(MOST_GROWTH_MB);
     },
     2 * MINUTE,

@@ -61,6 +61,30 @@ describe('A JSON body', () => {
     const bodyOf = (values: number): string => `{"a":[${Array.from({ length: values - 2 }, () => '{}').join(',')}]}`;
     expect(faultsOf(bodyOf(10_000))).toEqual([]);
     expect(faultsOf(bodyOf(10_001))).toEqual([' length']);
+    // Neither text nor white space between brackets is a value.
+    expect(faultsOf(JSON.stringify({ a: '{"[,\\'.repeat(9_000), b: [[], {}] }, null, 9))).toEqual([]);
+  });
+
+  it('has its values counted as JSON.parse makes them', () => {
+    const valuesIn = (value: unknown): number =>
+      Object.values(typeof value === 'object' ? { ...value } : {}).reduce((sum: number, one) => sum + valuesIn(one), 1);
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6, stringUnit: 'grapheme' }), fc.nat(4), (text, spaces) => {
+        fc.pre(!text.includes('\\u0000'));
+        const left = 10_000 - 1 - valuesIn(JSON.parse(text));
+        const body = (more: number): string =>
+          JSON.stringify([JSON.parse(text), ...Array.from({ length: left + more }, () => 0)], null, spaces);
+        expect([faultsOf(body(0)), faultsOf(body(1))]).toEqual([[], [' length']]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('with too many values is refused before any is made', () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(faultsOf(`{"tags":[${'{},'.repeat(87_000)}{}]}`)).toEqual([' length']);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
   });
 
   it('names at most twenty faults and stays as fast with more', () => {
