@@ -1,14 +1,14 @@
 /** @needs chromium */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import axe, { type AxeResults, type ImpactValue } from 'axe-core';
+import axe, { type AxeResults, type ImpactValue, type RunOptions } from 'axe-core';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 import { demandProgram } from '../support/programs.cjs';
 
 const SCREENSHOTS = join(__dirname, '../../test-results/browser');
 
 /** Chromium logs this for every status from 400 on, expected or not. */
-const REFUSED = /^Failed to load resource: the server responded with a status of/;
+export const REFUSED = /^Failed to load resource: the server responded with a status of/;
 
 export async function startBrowser(): Promise<Browser> {
   const executablePath = demandProgram('chromium');
@@ -27,15 +27,25 @@ export async function faultsOfAccess(
   impacts: readonly ImpactValue[],
   withContrast = impacts.includes('serious'),
 ): Promise<string[]> {
-  // The page's policy forbids scripts of other origins, but a debugger may run them.
-  await page.evaluate(axe.source);
   // By far the slowest rule, and not a critical one.
   const rules = { 'color-contrast': { enabled: withContrast } };
-  const options = { rules, resultTypes: ['violations'] };
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  const violations = await violationsOn(page, { rules });
   return violations
     .filter(({ impact }) => impacts.includes(impact ?? null))
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+}
+
+/** Returns the elements whose text has too little contrast. */
+export async function faintTexts(page: Page): Promise<string[]> {
+  const violations = await violationsOn(page, { runOnly: ['color-contrast'] });
+  return violations.flatMap(({ nodes }) => nodes.map(({ target }) => target.join(' ')));
+}
+
+async function violationsOn(page: Page, options: RunOptions): Promise<AxeResults['violations']> {
+  // The page's policy forbids scripts of other origins, but a debugger may run them.
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+  const all = JSON.stringify({ resultTypes: ['violations'], ...options });
+  return (await page.evaluate<AxeResults>(`axe.run(${all})`)).violations;
 }
 
 /** Saves a picture of the tested page, if the run asks for them by SCREENSHOTS=1. */
