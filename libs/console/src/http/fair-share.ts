@@ -10,8 +10,8 @@ import { TokenBuckets, bucketSizeOf } from '#libs/platform/throttling';
 import type { Response } from 'express';
 import { type Observable, finalize } from 'rxjs';
 
-/** Responses of an instance to one person at once. */
-const AT_ONCE = { download: 1, page: 3, form: 10 };
+/** Responses of an instance to one person at once. A look-up of an owner keeps a connection busy for a second. */
+const AT_ONCE = { download: 1, page: 3, form: 10, 'look-up': 2 };
 const aMinute = (times: number) => bucketSizeOf({ perMinute: times, burst: times });
 /** What one person gets of all instances together. */
 const LIMITS = { download: aMinute(4), import: aMinute(30), form: aMinute(300) };
@@ -27,7 +27,8 @@ export class FairShare implements NestInterceptor {
   /** Counts a request. A page that is asked for too early loads itself again. @throws 429 */
   enter(response: Response): void {
     const { signedIn, method, path } = response.req;
-    const kind = method === 'POST' ? 'form' : /\/(?:download|failed-records)$/.test(path) ? 'download' : 'page';
+    const ofPost = path.endsWith('/owner') ? 'look-up' : 'form';
+    const kind = method === 'POST' ? ofPost : /\/(?:download|failed-records)$/.test(path) ? 'download' : 'page';
     const one = `${signedIn?.personId} ${kind}`;
     if ([...this.underWay.values()].filter((other) => other.one === one).length >= AT_ONCE[kind]) {
       if (kind === 'page') response.setHeader('Refresh', '1');
