@@ -36,8 +36,8 @@ const WHITE_SPACE = ' \n\r\t';
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw refusal('required', 'The body must not be empty.');
   const text = decode(bytes);
-  if (hasMoreValuesThan(text, MAX_VALUES)) throw refusal('length', `The body has more than ${MAX_VALUES} values.`);
   if (isDeeperThan(text, MAX_DEPTH)) throw refusal('range', `The body is nested deeper than ${MAX_DEPTH} levels.`);
+  if (hasMoreValuesThan(text, MAX_VALUES)) throw refusal('length', `The body has more than ${MAX_VALUES} values.`);
   const value = parse(text);
   const faults = new InputFaults();
   findFaults(value, [], faults);
