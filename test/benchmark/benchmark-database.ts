@@ -33,6 +33,10 @@ export class BenchmarkDatabase {
     return this.database.databaseUrl;
   }
 
+  get consoleDatabaseUrl(): string {
+    return this.database.consoleDatabaseUrl;
+  }
+
   get migrationDatabaseUrl(): string {
     return this.database.migrationDatabaseUrl;
   }

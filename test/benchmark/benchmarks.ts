@@ -1,6 +1,7 @@
 import { benchmarkAuth } from './auth/auth-benchmark';
 import type { BenchmarkName } from './catalogue';
 import { benchmarkFilters } from './filters/filters-benchmark';
+import { benchmarkConsole } from './console/console-benchmark';
 import type { Findings } from './findings';
 import { benchmarkHistory } from './history/history-benchmark';
 import { benchmarkPast } from './history/past-benchmark';
@@ -22,6 +23,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, (setting: Setting) => Pr
   update: benchmarkUpdates,
   auth: benchmarkAuth,
   workspaces: benchmarkWorkspaces,
+  console: benchmarkConsole,
   import: benchmarkImports,
   maps: benchmarkMaps,
   tickets: benchmarkTickets,

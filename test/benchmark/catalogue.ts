@@ -8,6 +8,7 @@ export const CATALOGUE = {
   update: 'a single update, a bulk of 100 and a replay, beside the bare transaction',
   auth: 'the guards in front of a route, beside the least they can cost',
   workspaces: 'pages of many small workspaces',
+  console: 'pages of the web console',
   import: 'speed and memory of an import, beside a bare COPY',
   maps: 'speed and memory of an import of one JSON document by a map',
   tickets: 'updates and imports with change sets, beside the same without them',

@@ -8,7 +8,13 @@ import { builtFile } from '../built-program';
 const LOOK_EVERY_MS = 20;
 const BOOTS_WITHIN_MS = 60_000;
 
-/** Runs the built API as operators do. */
+/** The programs, with the names of their ports' settings. */
+const PROGRAMS = {
+  api: { port: 'PORT', managementPort: 'MANAGEMENT_PORT' },
+  console: { port: 'CONSOLE_PORT', managementPort: 'CONSOLE_MANAGEMENT_PORT' },
+} as const;
+
+/** Runs the built API or console as operators do. */
 export class Instance {
   private constructor(
     private readonly child: ChildProcess,
@@ -17,15 +23,18 @@ export class Instance {
     readonly bootSeconds: number,
   ) {}
 
-  static async start(environment: Readonly<Record<string, string>>): Promise<Instance> {
+  static async start(
+    environment: Readonly<Record<string, string>>,
+    program: keyof typeof PROGRAMS = 'api',
+  ): Promise<Instance> {
     const [port, managementPort] = [await freePort(), await freePort()];
     const since = performance.now();
-    const child = spawn(process.execPath, [builtFile('apps/api/src/main.ts')], {
+    const child = spawn(process.execPath, [builtFile(`apps/${program}/src/main.ts`)], {
       env: {
         PATH: process.env['PATH'],
         ...environment,
-        PORT: String(port),
-        MANAGEMENT_PORT: String(managementPort),
+        [PROGRAMS[program].port]: String(port),
+        [PROGRAMS[program].managementPort]: String(managementPort),
       },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
@@ -53,8 +62,8 @@ export class Instance {
 
 async function ready(child: ChildProcess, managementPort: number, since: number): Promise<void> {
   for (; ; await delay(LOOK_EVERY_MS)) {
-    if (child.exitCode !== null) throw new Error(`The API ended with ${child.exitCode} before it was ready.`);
-    if (performance.now() - since > BOOTS_WITHIN_MS) throw new Error('The API does not become ready.');
+    if (child.exitCode !== null) throw new Error(`The program ended with ${child.exitCode} before it was ready.`);
+    if (performance.now() - since > BOOTS_WITHIN_MS) throw new Error('The program does not become ready.');
     const response = await fetch(`http://127.0.0.1:${managementPort}/readyz`).catch(() => null);
     await response?.arrayBuffer();
     if (response?.status === 200) return;
