@@ -16,19 +16,22 @@ export function parseForeignJson(text: string): unknown {
 export function isDeeperThan(text: string, levels: number): boolean {
   if (!mayBeDeeperThan(text, levels)) return false;
   let depth = 0;
-  let inString = false;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
-    if (inString) {
-      if (character === '\\') at += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
+    if (character === '"') at = endOfString(text, at);
     else if (character === '{' || character === '[') {
       depth += 1;
       if (depth > levels) return true;
     } else if (character === '}' || character === ']') depth -= 1;
   }
   return false;
+}
+
+/** Returns the place of the quote that ends the string that begins at `start`, or a place behind the text. */
+export function endOfString(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  return end;
 }
 
 /** Counts opening brackets anywhere: on the lines of an import this takes little time. */

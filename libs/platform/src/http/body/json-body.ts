@@ -1,4 +1,4 @@
-import { InputFaults, ValidationFailed, isDeeperThan, isStorable, stepsInto } from '#libs/kernel';
+import { InputFaults, ValidationFailed, endOfString, isDeeperThan, isStorable, stepsInto } from '#libs/kernel';
 
 /** Media types that the body of a write may have. */
 export const JSON_MEDIA_TYPES = ['application/json', 'application/merge-patch+json'] as const;
@@ -64,19 +64,14 @@ function parse(text: string): unknown {
 /** Counts in the text, as far as it is JSON: to make the values would hold up all other requests. */
 function hasMoreValuesThan(text: string, limit: number): boolean {
   let values = 1;
-  let inString = false;
   let opened = false;
   for (let at = 0; at < text.length && values <= limit; at += 1) {
     const character = text[at] as string;
-    if (inString) {
-      if (character === '\\') at += 1;
-      else if (character === '"') inString = false;
-    } else if (!WHITE_SPACE.includes(character)) {
-      const isFirst = opened && character !== ']' && character !== '}';
-      if (isFirst || character === ',') values += 1;
-      opened = character === '[' || character === '{';
-      inString = character === '"';
-    }
+    if (WHITE_SPACE.includes(character)) continue;
+    const isFirst = opened && character !== ']' && character !== '}';
+    if (isFirst || character === ',') values += 1;
+    opened = character === '[' || character === '{';
+    if (character === '"') at = endOfString(text, at);
   }
   return values > limit;
 }
