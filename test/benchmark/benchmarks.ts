@@ -1,7 +1,7 @@
 import { benchmarkAuth } from './auth/auth-benchmark';
 import type { BenchmarkName } from './catalogue';
-import { benchmarkFilters } from './filters/filters-benchmark';
 import { benchmarkConsole } from './console/console-benchmark';
+import { benchmarkFilters } from './filters/filters-benchmark';
 import type { Findings } from './findings';
 import { benchmarkHistory } from './history/history-benchmark';
 import { benchmarkPast } from './history/past-benchmark';

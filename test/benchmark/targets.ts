@@ -13,7 +13,10 @@ export interface Target {
   readonly unit?: string;
 }
 
-/** The project's performance targets. All except counts, memory, the start, a page of the console and the speed of a stream and a map are ratios of measurements of one run. */
+/**
+ * The project's performance targets. They are ratios of measurements of one run, except counts, memory, the start, a page
+ * of the console, and the speed of a stream and a map.
+ */
 export const TARGETS = {
   'list-cpu': {
     benchmark: 'paths',
