@@ -19,7 +19,7 @@ interface Route {
 }
 
 const GET = 0;
-/** All routes without a token (specification, Authentication 5; decisions, section 8). */
+/** All routes without a token. */
 const PUBLIC_ROUTES = [
   'GET .well-known/jwks.json',
   'GET .well-known/oauth-authorization-server',
@@ -78,7 +78,7 @@ describe('Every route', () => {
     expect(open.sort()).toEqual(PUBLIC_ROUTES);
   });
 
-  it('accepts any token only where the additions allow it', () => {
+  it('accepts any token, whatever its scopes, only at GET /v1/me', () => {
     const anyToken = routes.filter(({ access }) => access?.kind === 'token');
     expect(anyToken.map(({ name }) => name)).toEqual(['MeController.get']);
   });

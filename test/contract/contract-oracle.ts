@@ -19,7 +19,7 @@ export interface GivenResponse {
   readonly text: string;
 }
 
-/** Public routes outside the contract, which describe themselves (decisions, section 8). */
+/** Public routes outside the contract, which describe themselves. */
 const OUTSIDE_THE_CONTRACT = /^\/(docs|problems)(\/|$)/;
 /** The root redirects browsers there. For other clients it is an unknown path. */
 const sendsToTheDocs = (path: string, { status, headers }: GivenResponse): boolean =>

@@ -8,7 +8,7 @@ import { type TestApp, startApp } from '../support/start-app';
 import { NDJSON, type StreamLine, StreamReader, itemsOf } from '../support/stream-reader';
 
 const ASSETS = '/v1/inventory/assets';
-/** V8 of Node 24 collects old objects later. Both stay within 200 MB (P22) for streams of any length. */
+/** V8 of Node 24 collects old objects later. Both stay within 200 MB for streams of any length. */
 const MOST_MEGABYTES = Number.parseInt(process.versions.node, 10) < 24 ? 80 : 140;
 
 describe('A cut stream', () => {

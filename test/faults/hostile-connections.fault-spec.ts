@@ -17,7 +17,7 @@ const MOST_GROWTH_MB = 200;
 // The promise is 500 ms on an ordinary machine. Slow machines take up to 1.5 s, and without the protections 5 s.
 const WORST_DELAY_MS = sized({ short: 2_000, long: 500 });
 
-/** P17: hostile connections to an instance do not disturb other clients. */
+/** Hostile connections to an instance do not disturb other clients. */
 describe('Many hostile connections', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;

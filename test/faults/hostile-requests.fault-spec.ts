@@ -17,7 +17,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 const contract = readContract(CONTRACT_FILE);
 
-/** P11: each request of the contract with a fault gets a documented response, never a 5xx. Every refusal is a problem. */
+/** Each request of the contract with a fault gets a documented response, never a 5xx. Every refusal is a problem. */
 describe('Hostile requests', () => {
   let app: TestApp;
   let requests: HostileRequests;

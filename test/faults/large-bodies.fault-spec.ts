@@ -9,7 +9,7 @@ const APPLICATIONS = 2;
 /** The burst of one application. */
 const REQUESTS = 40;
 
-/** P22: what a body holds beyond any request is not kept while the request waits. */
+/** A body with more values than any request has is not kept while the request waits. */
 describe('Bodies of 256 KiB with 87,000 objects', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;

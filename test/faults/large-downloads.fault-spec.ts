@@ -11,7 +11,6 @@ import { MINUTE, tell } from './sizes';
 const ROWS = 1_000;
 const PEOPLE = 4;
 
-/** P22, for the people of a workspace. */
 describe('Downloads of 1,000 assets with 50 tags of 1,000 characters', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;

@@ -5,7 +5,7 @@ import { MINUTE, tell } from './sizes';
 
 const BULK = '/v1/inventory/assets';
 
-/** P22: an update reads the tags of the assets that get others, and at most 10 MB of them. */
+/** An update reads the tags of the assets that get others, and at most 10 MB of them. */
 describe('A bulk update of 100 assets with 900 tags of 1,000 characters', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;

@@ -18,7 +18,7 @@ interface Update {
   readonly key: string;
 }
 
-/** P22: large updates run, and large replays are read, one at a time. Each case has a process that has not grown yet. */
+/** Large updates run, and large replays are read, one at a time. Each case has a process that has not grown yet. */
 describe('Assets with 900 tags of 1,000 characters', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** P22. */
+/** An instance grows by no more, whatever its clients send or leave unread. */
 export const MOST_GROWTH_MB = 200;
 /** As the image and the unit start an instance. */
 export const AS_STARTED = { NODE_OPTIONS: '--max-semi-space-size=16' };

@@ -24,11 +24,11 @@ const STREAMS = IS_LONG
       [10, EVENTS],
     ] as const)
   : ([[10, ASSETS]] as const);
-/** P21, with room for a busy machine in the short form. */
+/** How long a list may take beside streams, with room for a busy machine in the short form. */
 const MOST_TIMES = sized({ short: 10, long: 5 });
 const MOST_MS = sized({ short: 250, long: 50 });
 
-/** P21: streams of one instance do not starve its other clients. */
+/** Streams of one instance do not starve its other clients. */
 describe('Lists beside streams', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;

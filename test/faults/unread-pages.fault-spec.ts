@@ -12,7 +12,7 @@ const ROWS = sized({ short: 1_000, long: 5_000 });
 const SECONDS = sized({ short: 2, long: 8 });
 const LIST = '/v1/inventory/assets?pageSize=100';
 
-/** P22: large assets do not fill the memory, whether their pages are read or not. */
+/** Large assets do not fill the memory, whether their pages are read or not. */
 describe('Assets with 50 tags', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;
@@ -76,7 +76,7 @@ describe('Assets with 50 tags', () => {
   }
 });
 
-/** P22: large results come in turns. Each case has a process that has not grown yet. */
+/** Large results come in turns. Each case has a process that has not grown yet. */
 describe('100 assets with 900 tags of 1,000 characters', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;

@@ -11,7 +11,7 @@ import { MINUTE, sized, tell } from './sizes';
 const REQUESTS = 40;
 const SECONDS = sized({ short: 2, long: 8 });
 
-/** P22: the responses of writes count as those of reads do. */
+/** The responses of writes count as those of reads do. */
 describe('An update whose response has 5 MB', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;

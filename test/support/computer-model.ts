@@ -19,7 +19,7 @@ export interface ModelComputer {
   readonly lastCheckedAt: Date | null;
 }
 
-/** The meaning of each filter (additions, section 7). */
+/** The meaning of each filter. */
 const MEANINGS: {
   readonly [Name in keyof ComputerFilter]-?: (
     computer: ModelComputer,

@@ -9,7 +9,7 @@ import { traceRequest } from '#libs/platform/observability';
 import type { Logger } from 'pino';
 
 /**
- * The order of checks for each request (decisions, section 1). The first failure is the response.
+ * The order of checks for each request. The first failure is the response.
  *
  *   step             registered by               checks                        failure
  *   1. context       applyFirstSteps             request id, log line          -

@@ -20,7 +20,7 @@ export const storable = (text: string): string => (isStorable(text) ? text : tex
 /** Tells whether every store returns the text unchanged. */
 export const isStorable = (text: string): boolean => !UNSTORABLE.test(text);
 
-/** Tells whether a text has more Unicode code points than `limit` (decisions, section 7). */
+/** Tells whether a text has more Unicode code points than `limit`. */
 export function isLongerThan(text: string, limit: number): boolean {
   // A string has at least as many UTF-16 units as code points, so most texts need no counting.
   return text.length > limit && [...text].length > limit;

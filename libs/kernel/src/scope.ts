@@ -1,4 +1,4 @@
-/** All scopes (specification, Authentication 6; additions, section 1), with their meaning for people. */
+/** All scopes, with their meaning for people. */
 export const SCOPE_MEANINGS = {
   'all:read': 'Read access to every resource, current and future.',
   'all:write': 'Write access to every resource.',

@@ -64,7 +64,7 @@ export interface AssetChange {
   readonly fields: Readonly<Record<string, FieldChange>>;
 }
 
-/** Something that is not an update of an asset, as its writer tells the audit (additions, section 6). */
+/** Something that is not an update of an asset, as its writer tells the audit. */
 export interface AuditAct {
   readonly action: (typeof ACTIONS)[number];
   /** OPERATOR is whoever uses the operators' services: a person of the console, where its recorder knows one. */

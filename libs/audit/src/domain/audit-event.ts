@@ -7,7 +7,7 @@ export const ASSET_UPDATED = 'asset.updated';
 /** The actor type of people who use the console. Their events carry an id instead of a name, which can be erased. */
 export const PERSON = 'PERSON';
 
-/** The kind of an event that is no update of an asset (additions, section 6). */
+/** The kind of an event that is no update of an asset. */
 export interface EventKind {
   readonly action: string;
   readonly actorType: string;

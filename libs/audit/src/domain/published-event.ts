@@ -8,7 +8,7 @@ export interface PublishedChange {
   readonly new: unknown;
 }
 
-/** A sealed event as clients read it, without its leaf hash (additions, section 6). */
+/** A sealed event as clients read it, without its leaf hash. */
 export interface PublishedEvent {
   readonly id: string;
   /** Place in the workspace's audit, from 1, without gaps. */

@@ -1,6 +1,6 @@
 import type { ApplicationId, WorkspaceId } from '#libs/kernel';
 
-/** Claims of a token (decisions, section 2). Times are seconds since 1970. */
+/** Claims of a token. Times are seconds since 1970. */
 export interface AccessTokenClaims {
   readonly clientId: string;
   readonly applicationId: ApplicationId;

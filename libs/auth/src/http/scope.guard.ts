@@ -7,7 +7,7 @@ import type { Request, Response } from 'express';
 import { InsufficientScope, TokenMissing } from '../domain/authentication-errors';
 import { bearerChallenge } from './bearer-challenge';
 
-/** Admits a caller whose scopes cover the route's. A refusal does not reveal what exists (decisions, section 1). */
+/** Admits a caller whose scopes cover the route's. A refusal does not reveal what exists. */
 @Injectable()
 export class ScopeGuard implements CanActivate {
   constructor(

@@ -2,7 +2,6 @@ import { ApiProperty } from '@nestjs/swagger';
 import { CHANGE_ORIGINS, type Change, type ChangeOrigin } from '#libs/kernel';
 import { ApiObject, openEnum } from '../openapi/api-schema.decorator';
 
-/** Additions, section 4. */
 @ApiObject({ name: 'ChangeOrigin', description: 'Who made the change. With it a two-way sync skips its own changes.' })
 export class ChangeOriginDto {
   @ApiProperty(

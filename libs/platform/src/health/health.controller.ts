@@ -24,7 +24,7 @@ class HealthDto {
   version!: string;
 }
 
-/** Liveness: responds as long as the instance serves requests. Checks no dependency (decisions, section 8). */
+/** Liveness: responds as long as the instance serves requests. Checks no dependency. */
 @ApiTags('Health')
 @Public()
 @Controller('v1/health')

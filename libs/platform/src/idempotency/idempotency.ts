@@ -12,7 +12,7 @@ import {
 import { IdempotencyRecords, KeyClaim, KeyTaken } from './records/idempotency-records';
 import { KeyLease } from './key-lease';
 
-/** Maximum wait for a concurrent request with the same key (decisions, section 4). */
+/** Maximum wait for a concurrent request with the same key. */
 const PATIENCE_MS = 5_000;
 
 export interface IdempotentOutcome {

@@ -44,7 +44,7 @@ export class IdempotencyInProgress extends DomainError {
 /**
  * Returns the SHA-256 of the request's Idempotency-Key in hexadecimal.
  * @throws `validation_failed` unless there is exactly one such header, of 1 to 256 characters after trimming and
- * without control characters (decisions, section 4)
+ * without control characters
  */
 export function idempotencyKeyHash(request: IncomingMessage): string {
   const sent = request.headersDistinct['idempotency-key'] ?? [];
@@ -74,8 +74,7 @@ function refusal(code: string, what: string): ValidationFailed {
 
 /**
  * Returns the hexadecimal fingerprint of a request: method, path, media type and the RFC 8785 canonical form of the
- * body (decisions, section 4). White space and member order do not matter, and neither does the case of an id in the path;
- * null and absent differ.
+ * body. White space, member order and the case of an id in the path do not matter. Null and absent differ.
  */
 export function fingerprintOf(method: string, path: string, body: JsonBody): string {
   return hash(

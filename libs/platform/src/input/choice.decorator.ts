@@ -29,8 +29,8 @@ export const Flag = (options: Member): PropertyDecorator =>
   );
 
 /**
- * A list of 1 to 16 distinct values of a named list, which a query separates by commas (additions, section 7). `notWith` is
- * the parameter for one value, which must not be sent as well.
+ * A list of 1 to 16 distinct values of a named list, which a query separates by commas. `notWith` is the parameter for one
+ * value, which must not be sent as well.
  */
 export function ChoiceList(
   options: Member & { readonly list: NamedEnum; readonly notWith?: string },

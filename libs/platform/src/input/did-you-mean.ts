@@ -1,6 +1,6 @@
 const MOST_EDITS = 2;
 
-/** Asks for the known name that is nearest to an unknown one (additions, section 10). Empty when none is close. */
+/** Asks for the known name that is nearest to an unknown one. Empty when none is close. */
 export function didYouMean(unknown: string, known: Iterable<string>): string {
   let [nearest, fewest] = ['', MOST_EDITS + 1];
   for (const name of known) {

@@ -24,7 +24,7 @@ export class NoQueryDto {}
 
 /**
  * Reads a query, form, body or path parameter as its DTO. Refuses every member that the DTO does not declare, and tells
- * all faults at once (decisions, sections 5 and 7). A path parameter without a DTO is a UUID.
+ * all faults at once. A path parameter without a DTO is a UUID.
  * @throws `validation_failed`
  */
 @Injectable()
@@ -68,8 +68,7 @@ export const fromTexts = <Type extends object>(dto: Dto<Type>, texts: Texts): Ty
   plainToInstance(dto, texts, { groups: [TEXTS], exposeUnsetFields: false });
 
 /**
- * Reads the parameters of a query or form. Refuses a repeated one, and in a query an empty or unknown one (decisions,
- * section 5).
+ * Reads the parameters of a query or form. Refuses a repeated one, and in a query an empty or unknown one.
  * @throws `validation_failed` with every invalid parameter
  */
 function readTexts(dto: Dto, given: object): object {

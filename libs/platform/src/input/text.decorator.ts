@@ -34,7 +34,7 @@ export function Text(options: TextOptions): PropertyDecorator {
   );
 }
 
-/** A filter by a text that must be equal (additions, section 7). */
+/** A filter by a text that must be equal. */
 export const ExactText = (options: Member & { readonly maxLength?: number }): PropertyDecorator =>
   Text({ minLength: 1, maxLength: 256, ...options });
 

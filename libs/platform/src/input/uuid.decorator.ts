@@ -17,7 +17,7 @@ export const Uuid = (options: Member): PropertyDecorator =>
     check({ code: 'format', isValid: isUuidText, message: 'must be a UUID' }),
   );
 
-/** A filter by 1 to 100 distinct ids, separated by commas (additions, section 10). They become lower case. */
+/** A filter by 1 to 100 distinct ids, separated by commas. They become lower case. */
 export const DistinctUuids = (options: Member): PropertyDecorator =>
   member(
     {

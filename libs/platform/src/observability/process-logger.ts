@@ -97,7 +97,7 @@ function entry(message: unknown, context: string | undefined): [object, string?]
 
 /**
  * Describes an error by its name, its message, the line in our code and the error behind it. Omits the full stack, which
- * shows paths of the host. Omits other members, which may hold row values or credentials (decisions, section 1).
+ * shows paths of the host. Omits other members, which may hold row values or credentials.
  */
 function describe(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { name: typeof error };

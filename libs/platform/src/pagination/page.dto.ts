@@ -24,7 +24,7 @@ interface PageSizeOptions extends Member {
   readonly default: number;
 }
 
-/** The size of a page: a whole number from 1 to `maximum`, without sign or leading zero (decisions, section 5). */
+/** The size of a page: a whole number from 1 to `maximum`, without sign or leading zero. */
 export const PageSize = ({ maximum, ...options }: PageSizeOptions): PropertyDecorator =>
   member(
     { type: 'integer', minimum: 1, maximum, ...options },
@@ -52,7 +52,7 @@ const EXPAND = {
   description: '`owner` adds the owner with name and e-mail address to each item. It is not in the cursor.',
 };
 
-/** Adds `expand` to the query of a route whose items can show their owner (additions, section 10). */
+/** Adds `expand` to the query of a route whose items can show their owner. */
 const Expand = (): PropertyDecorator =>
   member(EXPAND, check({ code: 'choice', isValid: (value) => value === 'owner', message: 'must be owner' }));
 

@@ -29,7 +29,7 @@ const json = (status: number, body: object, mediaType = JSON_RESPONSE): Result =
   mediaType,
 });
 
-/** Serves operators and orchestrators on a port that clients cannot reach (decisions, section 8). */
+/** Serves operators and orchestrators on a port that clients cannot reach. */
 export function createManagementServer(routes: ManagementRoutes): Server {
   const { jwks } = routes;
   const served: Routes = {

@@ -1,6 +1,6 @@
 import type { Charge, RateClass, RateLimit, RateLimits } from '#libs/kernel';
 
-/** The class of a request under /v1 (decisions, section 3). */
+/** The class of a request under /v1. */
 export const rateClassOf = (method: string): 'read' | 'write' =>
   method === 'GET' || method === 'HEAD' ? 'read' : 'write';
 

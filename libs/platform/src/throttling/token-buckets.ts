@@ -12,7 +12,7 @@ export type ChargeReply = readonly [number, number, number];
 
 /**
  * Token buckets that all instances share in Redis. While Redis is away each instance uses its own buckets with its
- * share of the limit. So a limit always applies, and the limiter itself never fails a request (decisions, section 3).
+ * share of the limit. So a limit always applies, and the limiter itself never fails a request.
  */
 @Injectable()
 export class TokenBuckets implements ThrottlerStorage {

@@ -85,7 +85,7 @@ const UPDATES = {
   description: 'Instead of `ids` and `patch`: the assets to update, each with its own changes.',
 } as const;
 
-/** Specification, bulk: the same patch for up to a hundred assets. Additions, section 10: or one for each. */
+/** The same patch for up to a hundred assets, or one for each. */
 @ApiObject({
   name: 'BulkUpdateRequest',
   description:
