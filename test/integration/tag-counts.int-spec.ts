@@ -38,7 +38,7 @@ describe('Tag counts', () => {
   /** Counts that differ from a full count, and tags that differ from their asset, in any workspace. */
   const wrong = (): Promise<Row[]> => setting.wrongCounters();
   const countOf = async (key: string): Promise<number | undefined> => {
-    const { items } = await setting.tagKeys.page(newestOf(setting.here), null, { size: 100, after: null });
+    const { items } = await setting.tagKeys.page(newestOf(setting.here), undefined, { size: 100, after: null });
     return items.find((one) => one.key === key)?.assetCount;
   };
 

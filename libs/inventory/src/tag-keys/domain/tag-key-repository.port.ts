@@ -13,7 +13,7 @@ export abstract class TagKeyRepository {
    * Returns one page of the keys, sorted by code points: all of them, or those that the platform manages or does not. Counts
    * and `totalCount` are exact, from one snapshot.
    */
-  abstract page(scope: ReadScope, readOnly: boolean | null, page: PageRequest): Promise<Page<CountedTagKey>>;
+  abstract page(scope: ReadScope, readOnly: boolean | undefined, page: PageRequest): Promise<Page<CountedTagKey>>;
 
   /**
    * Removes the key from every asset in batches and then deletes it. Can be repeated after an interruption. Each call records

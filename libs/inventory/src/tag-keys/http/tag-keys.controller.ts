@@ -39,7 +39,7 @@ export class TagKeysController {
   ): Promise<TagKeyPageDto> {
     const { workspaceId } = caller;
     const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
-    const found = await this.tagKeys.page(caller, filters.readOnly ?? null, page);
+    const found = await this.tagKeys.page(caller, filters.readOnly, page);
     return {
       results: found.items.map(toTagKeyDto),
       pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),

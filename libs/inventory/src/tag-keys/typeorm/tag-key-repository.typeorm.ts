@@ -77,9 +77,8 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     return rows.map(toTagKey);
   }
 
-  async page(scope: ReadScope, readOnly: boolean | null, page: PageRequest): Promise<Page<CountedTagKey>> {
-    const filters = { readOnly: readOnly ?? undefined };
-    return TAG_KEY_LIST.page(this.database, scope, { filters }, page);
+  async page(scope: ReadScope, readOnly: boolean | undefined, page: PageRequest): Promise<Page<CountedTagKey>> {
+    return TAG_KEY_LIST.page(this.database, scope, { filters: { readOnly } }, page);
   }
 
   async delete(
