@@ -10,7 +10,6 @@ interface TextOptions extends Member {
   /** In Unicode code points. */
   readonly maxLength: number;
   readonly pattern?: string;
-  readonly format?: string;
 }
 
 /** A text of at most so many Unicode code points, without U+0000 and lone surrogates. */
