@@ -11,7 +11,7 @@ import { TokenInvalid } from '../domain/authentication-errors';
 import type { Grant } from '../domain/application';
 import { GrantRepository } from '../domain/grant-repository.port';
 import { challengeOf } from './bearer-challenge';
-import { type LimitsDto, ME_EXAMPLES, MeDto } from './me.dto';
+import { ME_EXAMPLES, MeDto, type MyLimitsDto } from './me.dto';
 
 @ApiTags('Authentication')
 @Controller('v1/me')
@@ -57,7 +57,7 @@ export class MeController {
     };
   }
 
-  private async limitsOf({ clientId, limits: own }: Grant): Promise<LimitsDto> {
+  private async limitsOf({ clientId, limits: own }: Grant): Promise<MyLimitsDto> {
     const limits = RATE_CLASSES.map((name) => [name, limitOf(name, own, this.settings.rateLimits)] as const);
     const sizes = limits.map(([name, limit]) => [name, bucketSizeOf(limit)] as const);
     const left = await this.buckets.tokensLeft(clientId, sizes);
@@ -65,7 +65,7 @@ export class MeController {
       name,
       { burst, perMinute, remaining: left[index] },
     ]);
-    return Object.fromEntries(members) as LimitsDto;
+    return Object.fromEntries(members) as MyLimitsDto;
   }
 }
 

@@ -61,7 +61,7 @@ export class MyLimitDto {
 }
 
 @ApiObject({ name: 'MyLimits', description: 'The token buckets of the application.' })
-export class LimitsDto {
+export class MyLimitsDto {
   @ApiProperty({ type: MyLimitDto, description: '`GET` and `HEAD` under `/v1`.' })
   read!: MyLimitDto;
 
@@ -86,8 +86,8 @@ export class MeDto {
   @ApiProperty(scopes('Scopes that the application has now. A new token may have all of them.'))
   grantedScopes!: readonly string[];
 
-  @ApiProperty({ type: LimitsDto, description: 'Limits of the application, and the tokens left.' })
-  limits!: LimitsDto;
+  @ApiProperty({ type: MyLimitsDto, description: 'Limits of the application, and the tokens left.' })
+  limits!: MyLimitsDto;
 }
 
 export const ME_EXAMPLES = {
