@@ -57,7 +57,7 @@ export interface WithSecret {
   readonly clientSecret: string;
 }
 
-/** The applications of all workspaces and their secrets. For operators only, never on behalf of a request. */
+/** The applications of all workspaces and their secrets, for operators. The console calls {@link asPerson} first. */
 @Injectable()
 export class Applications {
   constructor(

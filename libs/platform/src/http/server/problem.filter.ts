@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { Settings } from '../../config/settings';
 import { PROBLEM_MEDIA_TYPE, type Problem, RETRIED_AT_ONCE, toDomainError, toProblem } from '../../problems/problem';
 
-/** The only place that turns errors into responses. */
+/** Turns errors into responses. Only a refusal of Node's parser, which has no request, goes another way (api-server.ts). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('Problem');
