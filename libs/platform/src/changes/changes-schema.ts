@@ -2,7 +2,6 @@ import type { SchemaPart } from '../database/schema/schema-part';
 import { ChangeHeadRow, ChangeSetRow, HistoryHorizonRow } from './change-set.row';
 import { DayCountRow } from './day-count.row';
 import { ChangeSets1780000000030 } from './migrations/1780000000030-change-sets';
-import { HistoryHorizon1780000000097 } from './migrations/1780000000097-history-horizon';
 
 const GRANTS: SchemaPart['grants'] = [
   { table: 'change_set', privileges: 'SELECT' },
@@ -11,10 +10,10 @@ const GRANTS: SchemaPart['grants'] = [
   { sequence: 'change_set_id' },
 ];
 
-/** The tables of change sets and of the history. */
+/** The tables of change sets and of the history. A migration of the inventory makes those of the history. */
 export const changesSchema: SchemaPart = {
   entities: [ChangeSetRow, ChangeHeadRow, HistoryHorizonRow, DayCountRow],
-  migrations: [ChangeSets1780000000030, HistoryHorizon1780000000097],
+  migrations: [ChangeSets1780000000030],
   grants: [
     ...GRANTS,
     { table: 'change_head', privileges: 'SELECT' },

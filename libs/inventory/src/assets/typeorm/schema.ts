@@ -26,6 +26,8 @@ const WRITTEN = [
 
 const SHARED_GRANTS: SchemaPart['grants'] = [
   { function: 'tag_key_named' },
+  { function: 'asset_counts_at' },
+  { function: 'computer_counts_at' },
   { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
   { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
   ...[
@@ -65,6 +67,8 @@ export const inventorySchema: SchemaPart = {
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
+    { function: 'days_to_count' },
+    { function: 'forget_versions' },
     { table: 'former_asset', privileges: 'SELECT' },
     { table: 'known_asset', privileges: 'SELECT' },
     ...SHARED_GRANTS,

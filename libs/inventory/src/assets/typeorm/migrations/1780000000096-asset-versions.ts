@@ -2,9 +2,42 @@ import { tenantPolicy } from '#libs/platform/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { keepFormerStates } from '../former-states';
 
+const AS_OWNER = 'SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp';
+
 /** A check in `asset.posture`, whose digit to the base 3 is 0 unknown, 1 failing, 2 passing. */
 const check = (name: string, weight: number): string =>
   `CASE posture / ${weight} % 3 WHEN 1 THEN false WHEN 2 THEN true END AS ${name}`;
+
+/**
+ * Counts at an instant, in one snapshot: the counts now, without the assets that changed since, and with what these were
+ * then. So the cost grows with the changes since, not with the inventory.
+ */
+const countsAt = (name: string, columns: readonly string[], now: string, only = 'true'): string => {
+  const cell = columns.join(', ');
+  return `
+      CREATE FUNCTION ${name}(workspace uuid, instant timestamptz) RETURNS jsonb
+        LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+        WITH moment AS (
+          SELECT coalesce((SELECT sequence FROM change_set WHERE workspace_id = workspace AND changed_at <= instant
+                            ORDER BY changed_at DESC, sequence DESC LIMIT 1), 0) AS sequence
+        ), later AS MATERIALIZED (
+          SELECT changed.* FROM moment, change_set AS change CROSS JOIN LATERAL (
+                   SELECT id, sub_key, facet, posture FROM asset
+                    WHERE workspace_id = workspace AND change_id = change.id AND ${only}) AS changed
+           WHERE change.workspace_id = workspace AND change.sequence > moment.sequence AND NOT change.emptied
+        ), counts AS (
+          ${now}
+          UNION ALL SELECT ${cell}, -1 AS n FROM later WHERE facet IS NOT NULL
+          UNION ALL SELECT ${columns.map((column) => `was.${column}`).join(', ')}, 1 FROM moment, later CROSS JOIN LATERAL (
+            SELECT former.sub_key, former.facet, former.posture FROM asset_version AS former
+             WHERE former.workspace_id = workspace AND former.id = later.id
+               AND (SELECT sequence FROM change_set WHERE workspace_id = workspace AND id = former.change_id) <= moment.sequence
+             ORDER BY version_id DESC LIMIT 1) AS was
+           WHERE was.facet IS NOT NULL
+        ), cells AS (SELECT ${cell}, sum(n) AS n FROM counts GROUP BY ${cell} HAVING sum(n) <> 0)
+        SELECT coalesce(jsonb_agg(jsonb_build_array(${cell}, n) ORDER BY ${cell}), '[]') FROM cells
+      $$;`;
+};
 
 /**
  * Keeps the former rows of assets when a change set ends them, once for each statement. The test is that of the feed, so
@@ -13,6 +46,8 @@ const check = (name: string, weight: number): string =>
  *
  * Views show other features the former states of computers, and of owners. The view of known assets has every asset, visible
  * or not. security_invoker: the reader's own row-level security holds, not that of the view's owner.
+ *
+ * The lock on asset lasts until the first instant of each workspace is stored. So no change before it is unknown.
  */
 export class AssetVersions1780000000096 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -36,29 +71,129 @@ export class AssetVersions1780000000096 implements MigrationInterface {
     `);
     await keepFormerStates(runner);
     await runner.query(`
-      REVOKE ALL ON FUNCTION keep_former_asset FROM PUBLIC;
       CREATE TRIGGER keep_former_asset AFTER UPDATE ON asset
         REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_former_asset();
 
       CREATE VIEW former_computer WITH (security_invoker = true) AS
         SELECT workspace_id, id, version_id, change_id, to_change, facet, public_id, name, operating_system, os_version,
                serial_number, owner_id, last_checked_at, updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,
-               ${[
-                 check('antivirus_installed', 27),
-                 check('disk_encryption_enabled', 9),
-                 check('password_manager_installed', 3),
-                 check('screen_lock_enabled', 1),
-               ].join(', ')}
+               ${check('antivirus_installed', 27)}, ${check('disk_encryption_enabled', 9)},
+               ${check('password_manager_installed', 3)}, ${check('screen_lock_enabled', 1)}
           FROM asset_version WHERE sub_key = 12;
       CREATE VIEW known_asset WITH (security_invoker = true) AS
         SELECT workspace_id, id, public_id, change_id, facet, name, email, sub_key = 15 AS is_employee FROM asset;
       CREATE VIEW former_asset WITH (security_invoker = true) AS
         SELECT workspace_id, id, public_id, version_id, change_id, facet, name, email FROM asset_version;
+
+      CREATE TABLE history_horizon (
+        workspace_id uuid PRIMARY KEY REFERENCES workspace (id),
+        begins_at timestamptz NOT NULL
+      );
+      COMMENT ON TABLE history_horizon IS 'The first instant of a workspace that can be asked for. It never moves back.';
+      -- for retention, which begins with the oldest
+      CREATE INDEX history_horizon_begins_at ON history_horizon (begins_at);
+      ${tenantPolicy('history_horizon', { ownerSeesAll: true })}
+      CREATE TABLE day_count (
+        workspace_id uuid NOT NULL REFERENCES workspace (id),
+        day date NOT NULL,
+        assets jsonb NOT NULL,
+        computers jsonb NOT NULL,
+        PRIMARY KEY (workspace_id, day)
+      );
+      COMMENT ON TABLE day_count IS 'Visible assets and computers at the last instant of a past day (UTC).';
+      COMMENT ON COLUMN day_count.assets IS 'Arrays of sub key, facet and number';
+      COMMENT ON COLUMN day_count.computers IS 'Arrays of posture and number';
+      ${tenantPolicy('day_count', { ownerSeesAll: true })}
+
+      CREATE FUNCTION begin_history() RETURNS trigger
+        LANGUAGE plpgsql ${AS_OWNER} AS $$
+      BEGIN
+        INSERT INTO history_horizon (workspace_id, begins_at)
+        VALUES (NEW.id, date_trunc('milliseconds', NEW.created_at));
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER begin_history AFTER INSERT ON workspace FOR EACH ROW EXECUTE FUNCTION begin_history();
+      -- small: one row for each workspace
+      INSERT INTO history_horizon (workspace_id, begins_at)
+      SELECT id, GREATEST(date_trunc('milliseconds', clock_timestamp()),
+                          (SELECT max(changed_at) FROM change_set WHERE workspace_id = workspace.id))
+        FROM workspace;
+
+      ${countsAt(
+        'asset_counts_at',
+        ['sub_key', 'facet'],
+        'SELECT sub_key, facet, n FROM facet_count WHERE workspace_id = workspace',
+      )}
+      ${countsAt(
+        'computer_counts_at',
+        ['posture'],
+        `SELECT posture, count(*) AS n FROM asset
+           WHERE workspace_id = workspace AND sub_key = 12 AND facet IS NOT NULL GROUP BY posture`,
+        'sub_key = 12',
+      )}
+
+      CREATE FUNCTION days_to_count() RETURNS TABLE (workspace uuid, day date)
+        LANGUAGE sql STABLE ${AS_OWNER} AS $$
+        SELECT workspace_id, first
+          FROM (SELECT workspace_id,
+                       greatest((begins_at AT TIME ZONE 'UTC')::date,
+                                (SELECT max(counted.day) + 1 FROM day_count AS counted
+                                  WHERE counted.workspace_id = horizon.workspace_id)) AS first
+                  FROM history_horizon AS horizon) AS begun
+         WHERE first < (clock_timestamp() AT TIME ZONE 'UTC')::date
+      $$;
+      COMMENT ON FUNCTION days_to_count IS 'The first day of each workspace that is over and not counted.';
+
+      CREATE FUNCTION forget_versions(days integer, INOUT workspace uuid, OUT has_more boolean)
+        LANGUAGE plpgsql ${AS_OWNER}
+        -- Indexes give the order, whatever is known of the tables, so each call reads what it removes. A horizon moves every
+        -- five minutes: many workspaces that nobody changes would otherwise cost a commit each, twice a minute.
+        SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+      DECLARE
+        horizon timestamptz := clock_timestamp() - make_interval(days => days);
+        last bigint;
+        removed integer;
+      BEGIN
+        IF workspace IS NULL THEN
+          UPDATE history_horizon SET begins_at = horizon
+           WHERE workspace_id = (
+             SELECT workspace_id FROM history_horizon WHERE begins_at < horizon - interval '5 minutes'
+              ORDER BY begins_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+          RETURNING workspace_id INTO workspace;
+          IF workspace IS NULL THEN RETURN; END IF;
+        END IF;
+        PERFORM set_config('app.workspace_id', workspace::text, true);
+        SELECT begins_at INTO horizon FROM history_horizon WHERE workspace_id = workspace;
+        -- A set takes its id when its transaction begins, and its time when that ends. So what is read ends at the last set
+        -- that goes or the first that stays, whichever began later, and nowhere while none stays.
+        SELECT max(to_change) INTO last FROM (
+          SELECT to_change FROM asset_version
+           WHERE workspace_id = workspace
+             AND to_change <= greatest(
+                   (SELECT id FROM change_set WHERE workspace_id = workspace AND changed_at < horizon
+                     ORDER BY changed_at DESC, sequence DESC LIMIT 1),
+                   coalesce((SELECT id FROM change_set WHERE workspace_id = workspace AND changed_at >= horizon
+                              ORDER BY changed_at, sequence LIMIT 1), 9223372036854775807))
+             AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) < horizon
+           ORDER BY to_change LIMIT 10000) AS old;
+        DELETE FROM asset_version
+         WHERE workspace_id = workspace AND to_change <= last
+           AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) < horizon;
+        GET DIAGNOSTICS removed = ROW_COUNT;
+        has_more := removed >= 10000;
+      END $$;
+      COMMENT ON FUNCTION forget_versions IS
+        'Moves the horizon of the workspace where it is the oldest, unless one is given, and removes the first states that ended before. NULL where none is due.';
+
+      REVOKE ALL ON FUNCTION
+        keep_former_asset, begin_history, asset_counts_at, computer_counts_at, days_to_count, forget_versions FROM PUBLIC;
     `);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
+      DROP FUNCTION asset_counts_at, computer_counts_at, days_to_count, forget_versions;
+      DROP TRIGGER begin_history ON workspace; DROP FUNCTION begin_history; DROP TABLE day_count, history_horizon;
       DROP VIEW known_asset, former_asset, former_computer;
       DROP TRIGGER keep_former_asset ON asset; DROP FUNCTION keep_former_asset;
       DROP TABLE asset_version; ALTER TABLE asset DROP COLUMN erased_change_id`);
