@@ -39,7 +39,7 @@ export const WRITE_DAY = prepared(
     WHERE $3::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1::uuid)
        ON CONFLICT DO NOTHING`,
 );
-const FORGET = prepared('history_forget', 'SELECT workspace, has_more FROM forget_versions($1::integer, $2::uuid)');
+const FORGET = prepared('history_forget', 'SELECT forget_versions($1::integer)');
 const ROWS = prepared('history_rows', `SELECT pg_stat_get_live_tuples('asset_version'::regclass)`);
 
 /** Writes the counts of past days, and removes former states that ended before the horizon of retention. */
@@ -78,22 +78,16 @@ export class HistoryWork extends RepeatedWork {
     return isWritten;
   }
 
-  /** Moves the first instant of each workspace, and then removes former states that ended before. */
+  /** Removes former states that ended before retention, and moves the first instant of each workspace. */
   async forget(): Promise<void> {
     const { historyRetentionDays } = this.settings;
-    if (historyRetentionDays === 0) return;
     const deadline = performance.now() + FORGETTING_MS;
-    // A workspace of which more is due goes on.
-    let next: string | null = null;
-    let isDue = true;
+    let isDue = historyRetentionDays > 0;
     while (isDue && performance.now() < deadline) {
       this.assertServing();
-      const [[row] = []] = await this.database.run({ outsideTenants: true }, [
-        bind(FORGET, [String(historyRetentionDays), next]),
-      ]);
-      const [workspace = null, hasMore] = row ?? [];
-      isDue = workspace !== null;
-      next = hasMore === 't' ? workspace : null;
+      const forget = bind(FORGET, [String(historyRetentionDays)]);
+      const [[row] = []] = await this.database.run({ outsideTenants: true }, [forget]);
+      isDue = row?.[0] === 't';
     }
   }
 

@@ -144,26 +144,21 @@ export class AssetVersions1780000000096 implements MigrationInterface {
       $$;
       COMMENT ON FUNCTION days_to_count IS 'The first day of each workspace that is over and not counted.';
 
-      CREATE FUNCTION forget_versions(days integer, INOUT workspace uuid, OUT has_more boolean)
+      CREATE FUNCTION forget_versions(days integer) RETURNS boolean
         LANGUAGE plpgsql ${AS_OWNER}
         -- Indexes give the order, whatever is known of the tables, so each call reads what it removes. A horizon moves every
         -- five minutes: many workspaces that nobody changes would otherwise cost a commit each, twice a minute.
         SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
       DECLARE
         horizon timestamptz := clock_timestamp() - make_interval(days => days);
+        workspace uuid := (SELECT workspace_id FROM history_horizon WHERE begins_at < horizon - interval '5 minutes'
+                            ORDER BY begins_at LIMIT 1 FOR UPDATE SKIP LOCKED);
         last bigint;
         removed integer;
+        reached timestamptz;
       BEGIN
-        IF workspace IS NULL THEN
-          UPDATE history_horizon SET begins_at = horizon
-           WHERE workspace_id = (
-             SELECT workspace_id FROM history_horizon WHERE begins_at < horizon - interval '5 minutes'
-              ORDER BY begins_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-          RETURNING workspace_id INTO workspace;
-          IF workspace IS NULL THEN RETURN; END IF;
-        END IF;
+        IF workspace IS NULL THEN RETURN false; END IF;
         PERFORM set_config('app.workspace_id', workspace::text, true);
-        SELECT begins_at INTO horizon FROM history_horizon WHERE workspace_id = workspace;
         -- A set takes its id when its transaction begins, and its time when that ends. So what is read ends at the last set
         -- that goes or the first that stays, whichever began later, and nowhere while none stays.
         SELECT max(to_change) INTO last FROM (
@@ -176,14 +171,18 @@ export class AssetVersions1780000000096 implements MigrationInterface {
                               ORDER BY changed_at, sequence LIMIT 1), 9223372036854775807))
              AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) < horizon
            ORDER BY to_change LIMIT 10000) AS old;
-        DELETE FROM asset_version
-         WHERE workspace_id = workspace AND to_change <= last
-           AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) < horizon;
-        GET DIAGNOSTICS removed = ROW_COUNT;
-        has_more := removed >= 10000;
+        WITH gone AS (
+          DELETE FROM asset_version
+           WHERE workspace_id = workspace AND to_change <= last
+             AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) < horizon
+          RETURNING (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) AS ended)
+        SELECT count(*), max(ended) INTO removed, reached FROM gone;
+        UPDATE history_horizon SET begins_at = CASE WHEN removed < 10000 THEN horizon ELSE greatest(begins_at, reached) END
+         WHERE workspace_id = workspace;
+        RETURN true;
       END $$;
       COMMENT ON FUNCTION forget_versions IS
-        'Moves the horizon of the workspace where it is the oldest, unless one is given, and removes the first states that ended before. NULL where none is due.';
+        'Removes the first states of the workspace with the oldest horizon, and moves it to there. False where none is due.';
 
       REVOKE ALL ON FUNCTION
         keep_former_asset, begin_history, asset_counts_at, computer_counts_at, days_to_count, forget_versions FROM PUBLIC;
