@@ -1,10 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { HistoryEntry } from '#libs/kernel';
-import { HistoryEntryDto, toHistoryEntryDto } from '#libs/platform/change-pages';
+import { HistoryEntryDto } from '#libs/platform/change-pages';
 import { ApiObject } from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
-import type { Computer } from '../domain/computer';
-import { ComputerDto, toComputerDto } from './computer.dto';
+import { ComputerDto } from './computer.dto';
 
 /** A reference to a schema cannot be null in OpenAPI 3.0, so this is one of its own. */
 @ApiObject({
@@ -22,9 +20,3 @@ export class ComputerHistoryEntryDto extends HistoryEntryDto {
 
 @ApiObject({ name: 'ComputerHistoryPage', description: 'A page of the states of a computer.' })
 export class ComputerHistoryPageDto extends pageOf(ComputerHistoryEntryDto, 'The states, newest first.') {}
-
-export function toComputerHistoryEntryDto(state: HistoryEntry<Computer>): ComputerHistoryEntryDto {
-  const computer = state.item && toComputerDto(state.item);
-  const before = state.before && toComputerDto(state.before);
-  return { ...toHistoryEntryDto(state, computer, before), computer };
-}

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
-import { ChangeQueryDto, DaysQueryDto, FeedPaging } from '#libs/platform/change-pages';
+import { ChangeQueryDto, DaysQueryDto, FeedPaging, toHistoryEntryDto } from '#libs/platform/change-pages';
 import { DayCounts } from '#libs/platform/changes';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
@@ -25,7 +25,7 @@ import {
   COMPUTER_HISTORY_EXAMPLES,
   COMPUTER_PAGE_EXAMPLES,
 } from './computer-examples';
-import { ComputerHistoryPageDto, toComputerHistoryEntryDto } from './computer-history.dto';
+import { ComputerHistoryPageDto } from './computer-history.dto';
 import { COMPUTER_SUMMARY_EXAMPLES, ComputerSummaryDto, toComputerDayDto } from './computer-summary.dto';
 import { ComputerQueryDto } from './computer-query.dto';
 import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './computer.dto';
@@ -195,7 +195,7 @@ export class ComputersController {
     const { page, texts } = this.paging.request(workspaceId, resource, query, response);
     const found = await this.computers.history(caller, computer, page);
     return {
-      results: found.items.map(toComputerHistoryEntryDto),
+      results: found.items.map((state) => toHistoryEntryDto(state, 'computer', toComputerDto)),
       pageInfo: this.paging.pageInfo(response, workspaceId, resource, found, texts),
     };
   }

@@ -47,17 +47,21 @@ export abstract class HistoryEntryDto {
 /** Members that a change moves without being one. */
 const UNTOLD = ['updatedAt', 'lastCheckedAt'];
 
-/** The members that every history has, in the order of the contract. `shown` and `before` are the items as clients see them. */
-export const toHistoryEntryDto = <Dto extends object>(
-  { validFrom, validTo, origin }: HistoryEntry<unknown>,
-  shown: Dto | null,
-  before: Dto | null,
-): HistoryEntryDto => ({
-  validFrom: validFrom.toISOString(),
-  validTo: validTo?.toISOString() ?? null,
-  origin,
-  changedFields: shown && before ? differences(shown, before) : [],
-});
+/** An entry of a history in the order of the contract, with the item as clients see it under its name. */
+export function toHistoryEntryDto<Item extends object, Dto extends object, Name extends string>(
+  { validFrom, validTo, origin, item, before }: HistoryEntry<Item>,
+  name: Name,
+  show: (item: Item) => Dto,
+) {
+  const shown = item && show(item);
+  return {
+    validFrom: validFrom.toISOString(),
+    validTo: validTo?.toISOString() ?? null,
+    origin,
+    changedFields: shown && before ? differences(shown, show(before)) : [],
+    ...({ [name]: shown } as Record<Name, Dto | null>),
+  };
+}
 
 function differences<Dto extends object>(one: Dto, other: Dto): string[] {
   const names = Object.keys(one) as (keyof Dto & string)[];

@@ -1,10 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { HistoryEntry } from '#libs/kernel';
-import { HistoryEntryDto, toHistoryEntryDto } from '#libs/platform/change-pages';
+import { HistoryEntryDto } from '#libs/platform/change-pages';
 import { ApiObject, example } from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
-import type { Asset } from '../../assets/domain/asset';
-import { AssetDto, BUCKET, toAssetDto } from '../../assets/http/asset.dto';
+import { AssetDto, BUCKET } from '../../assets/http/asset.dto';
 
 /** A reference to a schema cannot be null in OpenAPI 3.0, so this is one of its own. */
 @ApiObject({
@@ -22,12 +20,6 @@ export class AssetHistoryEntryDto extends HistoryEntryDto {
 
 @ApiObject({ name: 'AssetHistoryPage', description: 'A page of the states of an asset.' })
 export class AssetHistoryPageDto extends pageOf(AssetHistoryEntryDto, 'The states, newest first.') {}
-
-export function toAssetHistoryEntryDto(state: HistoryEntry<Asset>): AssetHistoryEntryDto {
-  const asset = state.item && toAssetDto(state.item);
-  const before = state.before && toAssetDto(state.before);
-  return { ...toHistoryEntryDto(state, asset, before), asset };
-}
 
 export const ASSET_HISTORY_EXAMPLES = {
   only: example<AssetHistoryPageDto>('An owner was set, and before that the asset was imported', {

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
-import { DaysQueryDto } from '#libs/platform/change-pages';
+import { DaysQueryDto, toHistoryEntryDto } from '#libs/platform/change-pages';
 import { DayCounts } from '#libs/platform/changes';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
@@ -9,7 +9,8 @@ import { PageQueryDto, Paging } from '#libs/platform/pagination';
 import type { Response } from 'express';
 import { AssetsService } from '../../assets/application/assets.service';
 import { ASSET_ID } from '../../assets/http/asset-query.dto';
-import { ASSET_HISTORY_EXAMPLES, AssetHistoryPageDto, toAssetHistoryEntryDto } from './asset-history.dto';
+import { toAssetDto } from '../../assets/http/asset.dto';
+import { ASSET_HISTORY_EXAMPLES, AssetHistoryPageDto } from './asset-history.dto';
 import { ASSET_SUMMARY_EXAMPLES, AssetSummaryDto, toAssetDayDto } from './asset-summary.dto';
 
 @ApiTags('Inventory')
@@ -49,7 +50,7 @@ export class HistoryController {
     const { page, texts } = this.paging.request(workspaceId, resource, query, response);
     const found = await this.assets.history(caller, asset, page);
     return {
-      results: found.items.map(toAssetHistoryEntryDto),
+      results: found.items.map((state) => toHistoryEntryDto(state, 'asset', toAssetDto)),
       pageInfo: this.paging.pageInfo(response, workspaceId, resource, found, texts),
     };
   }
