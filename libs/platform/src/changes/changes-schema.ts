@@ -1,6 +1,5 @@
 import type { SchemaPart } from '../database/schema/schema-part';
-import { ChangeHeadRow, ChangeSetRow, HistoryHorizonRow } from './change-set.row';
-import { DayCountRow } from './day-count.row';
+import { ChangeHeadRow, ChangeSetRow, DayCountRow, HistoryHorizonRow } from './change-set.row';
 import { ChangeSets1780000000030 } from './migrations/1780000000030-change-sets';
 
 const GRANTS: SchemaPart['grants'] = [
