@@ -90,12 +90,7 @@ export class DayCounts {
   }
 
   /** The days that the worker has written, with today's date and the time at which the history begins. */
-  private async stored(
-    workspaceId: WorkspaceId,
-    of: Counted,
-    { from, to }: DayRange,
-    waits: readonly BoundStatement[] = [],
-  ) {
+  private async stored(workspaceId: WorkspaceId, of: Counted, { from, to }: DayRange, waits: BoundStatement[] = []) {
     const statements = [...waits, bind(DAY_COUNTS[of].stored, [workspaceId, from ?? null, to ?? null])];
     const rows = await this.database.read(newestOf(workspaceId), statements);
     const [today, begins, counts] = rows.at(-1)?.[0] ?? [];
