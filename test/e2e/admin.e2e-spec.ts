@@ -311,6 +311,11 @@ describe('admin', () => {
       );
       // Unknown, failing and passing: what is unknown now was never known.
       expect(disks.rows).toEqual([0, 1, 1].map((was, is) => ({ was, is })));
+      const younger = await database.admin.query(
+        `SELECT DISTINCT asset.created_at FROM asset JOIN history_horizon USING (workspace_id) JOIN workspace ON workspace_id = workspace.id
+          WHERE slug = 'demo' AND asset.created_at > begins_at`,
+      );
+      expect(younger.rows).toEqual([]);
       // The first page shows each category. The first eleven types are cloud types.
       const { rowCount } = await database.admin.query(
         `SELECT DISTINCT greatest(sub_key, 11) FROM (

@@ -3,9 +3,8 @@ import { DAY_MS, type WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, endOf, originCode, takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
+import { DEMO_PAST_DAYS as DAYS } from '../../imports/domain/demo-inventory';
 import { WRITE_DAY } from './history-work';
-
-const DAYS = 90;
 
 /** A larger demo would take minutes. */
 const MOST_ASSETS = 20_000;

@@ -29,6 +29,8 @@ export const DEMO_TAG_KEYS: readonly { readonly key: string; readonly value: str
 
 /** All times lie before this moment, so the inventory is always the same. */
 const NOW = Date.UTC(2026, 10, 1);
+/** Days of the made-up past. Everything was there when it began. */
+export const DEMO_PAST_DAYS = 90;
 
 /** Pseudo-random numbers from 0 to 1, reproducible from the seed (mixing steps of splitmix32). */
 class Dice {
@@ -127,7 +129,7 @@ function employee(index: number, dice: Dice): Record<string, unknown> {
     externalId: `hr-${index + 1}`,
     name: `${given} ${family}`,
     email: `${address}${index < GIVEN_NAMES.length ? '' : index}@example.com`,
-    createdAt: daysAgo(dice.below(2_000)),
+    createdAt: daysAgo(DEMO_PAST_DAYS + dice.below(2_000)),
     ...(hasLeft(index) ? { visibility: 'HIDDEN' } : {}),
   };
 }
@@ -141,7 +143,7 @@ function governance(index: number, dice: Dice, employees: number): Record<string
     ...(dice.chance(0.6) ? { description: `Kept by ${dice.of(TEAMS)}; reviewed in ${2023 + (index % 4)}.` } : {}),
     ...(classification === undefined ? {} : { classification }),
     ...(dice.chance(0.03) ? { visibility: dice.of(['HIDDEN', 'DELETED']) } : {}),
-    createdAt: daysAgo(dice.below(1_500)),
+    createdAt: daysAgo(DEMO_PAST_DAYS + dice.below(1_500)),
     ...(dice.chance(0.8) ? { lastCheckedAt: daysAgo(dice.roll() * 30) } : {}),
   };
 }
