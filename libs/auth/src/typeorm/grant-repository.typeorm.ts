@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
-import { KeyQueue } from '#libs/platform/idempotency';
+import { type BoundStatement, Database, KeyQueue, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { ApplicationInWorkspace, Grant } from '../domain/application';
 import type { StoredClientKey } from '../domain/client-assertion';
 import { GrantRepository, type GrantWithKeys, type Proven } from '../domain/grant-repository.port';

@@ -4,6 +4,7 @@ export { dataSourceOptions, missingSessionSettings, poolOf } from './connections
 export { Database, READ_PATIENCE_MS, type TenantScope } from './database';
 export { DatabaseProbe } from './database-probe';
 export { DatabaseModule } from './database.module';
+export { KeyQueue } from './key-queue';
 export { type BoundStatement, RowBudget, type TextRow, bind, prepared } from './pipelined-statements';
 export { buildIndexConcurrently } from './schema/concurrent-index';
 export { migrate } from './schema/migrate';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { KeyQueue } from './key-queue';
 import { Tally } from '../observability/tally';
 import { Database } from '../database/database';
+import { KeyQueue } from '../database/key-queue';
 import {
   IdempotencyConflict,
   IdempotencyInProgress,

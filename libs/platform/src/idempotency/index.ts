@@ -1,4 +1,3 @@
 export { IdempotencyInterceptor, Idempotent } from './idempotency.interceptor';
 export { IdempotencyPurge } from './records/idempotency-purge';
 export { idempotencySchema } from './records/idempotency-record.row';
-export { KeyQueue } from './key-queue';
