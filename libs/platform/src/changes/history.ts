@@ -14,6 +14,7 @@ import {
   toPage,
 } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS } from '../database/database';
+import { KeyQueue } from '../database/key-queue';
 import { type BoundStatement, RowBudget, type TextRow, bind, prepared } from '../database/pipelined-statements';
 import { FIND_MOMENT, type HistoryStatements } from './history-statements';
 import { EVERY_KIND } from './feed-position';
@@ -33,6 +34,8 @@ export const AWAIT_TICKETS = prepared(
 /** Reads former states: those of one item, and those of all items at an instant. */
 @Injectable()
 export class History {
+  private readonly turns = new KeyQueue<never>();
+
   constructor(private readonly database: Database) {}
 
   /** The states of one item, newest first. Null for an id of which no state was ever visible. */
@@ -45,7 +48,8 @@ export class History {
     const values = [scope.workspaceId, id, String(size + 1), after];
     // A state is shown with what differs from the one before it.
     const budget = new RowBudget(size + 1, mostBytes, 2);
-    const [rows = []] = await this.database.read(scope, [bind(statement, values, budget)]);
+    const read = () => this.database.read(scope, [bind(statement, values, budget)]);
+    const [rows = []] = await this.inTurn(scope, read);
     const [total, wasVisible] = rows[0] ?? [];
     if (wasVisible !== 't') return null;
     const states = rows.flatMap((row) => {
@@ -78,16 +82,31 @@ export class History {
   ): Promise<Item | null> {
     const { statement, toItem } = expand ? history.findExpanded : history.find;
     const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
-    const row =
-      (await this.rowOfPast(scope, instant, bound)) ?? (await this.waitUntilOver(scope.workspaceId, instant, bound));
+    const row = await this.inTurn(scope, () => this.rowAt(scope, instant, bound));
     const [_newest, _now, _first, ...columns] = row ?? [];
     return columns[0] == null ? null : asItWas(toItem(columns), instant);
   }
 
-  /** The row of a statement where a change came after the instant. Any other may have megabytes, and is not kept. */
-  private async rowOfPast(scope: ReadScope, instant: Date, statement: BoundStatement): Promise<TextRow | undefined> {
+  /**
+   * Reads for one request of a workspace at a time. An asset may have so many states that each read takes a second, and a few
+   * of them would take all connections.
+   */
+  private async inTurn<Result>({ workspaceId }: ReadScope, read: () => Promise<Result>): Promise<Result> {
+    const turn = await this.turns.enter(workspaceId, READ_PATIENCE_MS);
+    if (turn?.kind !== 'turn') throw new DomainError('service_unavailable', MANY_READS);
+    try {
+      return await read();
+    } finally {
+      turn.end(null);
+    }
+  }
+
+  /** The row of a statement, which begins with the moment, once the instant is over. */
+  private async rowAt(scope: ReadScope, instant: Date, statement: BoundStatement): Promise<TextRow | undefined> {
     const [[row] = []] = await this.database.read(scope, [statement]);
-    return momentOf(row, instant).newest > instant.getTime() ? row : undefined;
+    if (momentOf(row, instant).newest > instant.getTime()) return row;
+    // No change came after the instant yet. The row may have megabytes, and nothing keeps it.
+    return this.waitUntilOver(scope.workspaceId, instant, statement);
   }
 
   /**
@@ -144,6 +163,7 @@ export class History {
   }
 }
 
+const MANY_READS = 'Too many reads of the history wait. Send fewer.';
 /** The clock of Postgres was set back. */
 const CLOCK_BEHIND = 'The clock is behind the newest change. Send the request again, or an earlier asOf.';
 

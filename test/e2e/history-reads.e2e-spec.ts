@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type TestApp, startApp } from '../support/start-app';
+import { someoneWaits } from '../support/waiting-sessions';
+
+const ASSETS = '/v1/inventory/assets';
+const READS = 60;
+
+describe('Slow reads of the history of one workspace', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  it.each(['as of an instant', 'of states'])('leave connections to others: reads %s', async (kind) => {
+    const workspace = await app.arrange.aWorkspace();
+    const client = await app.arrange.aClient(workspace);
+    const other = await app.arrange.aClient(await app.arrange.aWorkspace());
+    const { id } = await app.arrange.anAsset(workspace);
+    await delay(5);
+    const asOf = new Date().toISOString();
+    await delay(5);
+    await client.patch(`${ASSETS}/${id}`, { description: 'later' });
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query('LOCK TABLE asset_version IN ACCESS EXCLUSIVE MODE');
+
+    const path = kind === 'of states' ? `${ASSETS}/${id}/history` : `${ASSETS}/${id}?asOf=${asOf}`;
+    const reads = Array.from({ length: READS }, () => client.get(path));
+    await someoneWaits(app.database);
+    const first = await Promise.race([other.page(ASSETS), ...reads]);
+    await admin.query('COMMIT');
+
+    expect(first).toMatchObject({ results: [] });
+    expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(reads.map(() => 200));
+  });
+});
