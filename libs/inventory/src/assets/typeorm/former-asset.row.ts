@@ -28,8 +28,9 @@ for (const { propertyName, options } of getMetadataArgsStorage().filterColumns(A
   if (!options.primary) Column({ ...options, default: undefined })(AssetVersionRow.prototype, propertyName);
 }
 
-/** What an owner shows, now or in a former state. */
-abstract class KnownColumns {
+/** All assets, visible or not, for the history of any feature: what an owner shows. */
+@ViewEntity({ name: 'known_asset', synchronize: false })
+export class KnownAssetRow {
   @ViewColumn() workspace_id!: string;
   @ViewColumn() id!: string;
   @ViewColumn() public_id!: string;
@@ -37,16 +38,11 @@ abstract class KnownColumns {
   @ViewColumn() facet!: number | null;
   @ViewColumn() name!: string;
   @ViewColumn() email!: string | null;
-}
-
-/** All assets, visible or not, for the history of any feature. */
-@ViewEntity({ name: 'known_asset', synchronize: false })
-export class KnownAssetRow extends KnownColumns {
   @ViewColumn() is_employee!: boolean;
 }
 
 /** Their former states. */
 @ViewEntity({ name: 'former_asset', synchronize: false })
-export class FormerAssetRow extends KnownColumns {
+export class FormerAssetRow extends KnownAssetRow {
   @ViewColumn() version_id!: string;
 }

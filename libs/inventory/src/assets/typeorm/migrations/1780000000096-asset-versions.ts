@@ -83,7 +83,8 @@ export class AssetVersions1780000000096 implements MigrationInterface {
       CREATE VIEW known_asset WITH (security_invoker = true) AS
         SELECT workspace_id, id, public_id, change_id, facet, name, email, sub_key = 15 AS is_employee FROM asset;
       CREATE VIEW former_asset WITH (security_invoker = true) AS
-        SELECT workspace_id, id, public_id, version_id, change_id, facet, name, email FROM asset_version;
+        SELECT workspace_id, id, public_id, change_id, facet, name, email, sub_key = 15 AS is_employee, version_id
+          FROM asset_version;
 
       CREATE TABLE history_horizon (
         workspace_id uuid PRIMARY KEY REFERENCES workspace (id),
@@ -134,13 +135,10 @@ export class AssetVersions1780000000096 implements MigrationInterface {
 
       CREATE FUNCTION days_to_count() RETURNS TABLE (workspace uuid, day date)
         LANGUAGE sql STABLE ${AS_OWNER} AS $$
-        SELECT workspace_id, first
-          FROM (SELECT workspace_id,
-                       greatest((begins_at AT TIME ZONE 'UTC')::date,
-                                (SELECT max(counted.day) + 1 FROM day_count AS counted
-                                  WHERE counted.workspace_id = horizon.workspace_id)) AS first
-                  FROM history_horizon AS horizon) AS begun
-         WHERE first < (clock_timestamp() AT TIME ZONE 'UTC')::date
+        SELECT workspace_id, next.day FROM history_horizon AS horizon CROSS JOIN LATERAL (
+          SELECT greatest((begins_at AT TIME ZONE 'UTC')::date, max(counted.day) + 1) AS day
+            FROM day_count AS counted WHERE counted.workspace_id = horizon.workspace_id) AS next
+         WHERE next.day < (clock_timestamp() AT TIME ZONE 'UTC')::date
       $$;
       COMMENT ON FUNCTION days_to_count IS 'The first day of each workspace that is over and not counted.';
 
