@@ -138,6 +138,15 @@ describe('ids', () => {
     }
   });
 
+  it.each([
+    [27, 200],
+    [28, 400],
+  ])('lets a cursor of %d ids alone be answered by %d: it holds 1,000 characters', async (count, status) => {
+    const { pageInfo } = await client.page(ASSETS, { ids: ids.slice(0, count).join(','), pageSize: '20' });
+    const alone = await client.get<{ results?: unknown[] }>(`${ASSETS}?pageCursor=${pageInfo.endCursor}`);
+    expect([alone.status, alone.body.results?.length]).toEqual([status, status === 200 ? count - 20 : undefined]);
+  });
+
   it('takes up to 100 ids and follows the Link header', async () => {
     const wanted = [...ids, ...Array.from({ length: 40 }, () => randomUUID())];
     const { headers } = await client.get(`${ASSETS}?ids=${wanted.join(',')}&pageSize=50`);

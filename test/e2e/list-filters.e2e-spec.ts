@@ -261,7 +261,7 @@ describe('Filters of lists', () => {
       expect(contradiction.pageInfo.totalCount).toBe(0);
     });
 
-    it('page through values of 256 four-byte characters, which each cursor repeats', async () => {
+    it('page through values of 256 four-byte characters, which cursors hold', async () => {
       const name = '🖨'.repeat(256);
       const ids: string[] = [];
       for (let index = 0; index < 3; index += 1) ids.push((await app.arrange.anAsset(workspace, { name })).id);
@@ -270,9 +270,8 @@ describe('Filters of lists', () => {
 
       expect(idsOf(walked)).toEqual(ids);
       const { pageInfo } = await here.page(ASSETS, { name, pageSize: '1' });
-      const alone = await here.get(`${ASSETS}?pageCursor=${pageInfo.endCursor}`);
-      expect([alone.status, alone.body['code']]).toEqual([400, 'invalid_cursor']);
-      expect(alone.body['detail']).toContain('name');
+      const alone = await here.page(ASSETS, { pageCursor: String(pageInfo.endCursor) });
+      expect(idsOf(alone.results)).toEqual(ids.slice(1));
     });
   });
 });

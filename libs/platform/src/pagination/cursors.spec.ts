@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { workspaceId } from '#libs/kernel';
 import type { CursorKey } from '../keys/cursor-keys';
 import { CursorInvalid, Cursors, digestOf } from './cursors';
@@ -9,10 +9,9 @@ const content = { after: '4711', filters: { classification: 'PUBLIC' } };
 /** The first key issues cursors; all are accepted. */
 const cursorsOf = (...keys: readonly [CursorKey, ...CursorKey[]]) =>
   new Cursors({ current: () => keys[0], find: (id) => keys.find((key) => key.id === id) ?? null });
+/** A text that does not pack. */
+const noise = (): string => randomBytes(750).toString('base64');
 const newKey = (): CursorKey => ({ id: randomBytes(4).toString('hex'), secret: randomBytes(32) });
-
-/** Of position and filters. */
-const MOST_BYTES = 700;
 
 describe('Cursors', () => {
   it('return what they hold where they were issued', () => {
@@ -39,7 +38,7 @@ describe('Cursors', () => {
 
   it('stay short for any filters by holding digests of long ones', () => {
     const cursors = cursorsOf(newKey());
-    const long = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, '\u0001'.repeat(1_000)]));
+    const long = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, noise()]));
     const cursor = cursors.issue(HERE, 'assets', { after: '9'.repeat(19), filters: { ...long, short: 'x' } });
 
     expect(cursor.length).toBeLessThanOrEqual(1024);
@@ -73,34 +72,45 @@ describe('Cursors', () => {
   });
 
   it.each([
-    [MOST_BYTES, true],
-    [MOST_BYTES + 1, false],
-  ])('keep a long filter in a content of %d bytes: %s', (bytes, isKept) => {
+    ['27 ids', Array.from({ length: 27 }, () => randomUUID()).join(',')],
+    ['1,000 characters of two bytes', 'é'.repeat(1_000)],
+  ])('keep %s beside other filters', (_, long) => {
     const cursors = cursorsOf(newKey());
-    const filters = { long: 'x'.repeat(bytes - JSON.stringify(['1', { long: '' }]).length) };
+    const filters = { long, categoryKey: 'INFORMATION', hasOwner: 'false' };
+    const cursor = cursors.issue(HERE, 'assets', { after: '12 a\nb', filters });
+    expect(cursor.length).toBeLessThanOrEqual(1024);
+    expect(cursors.open(HERE, 'assets', cursor)).toEqual({ after: '12 a\nb', filters, digests: {} });
+  });
+
+  it('give up a filter of more than 1,000 characters, however well it packs', () => {
+    const cursors = cursorsOf(newKey());
+    const filters = { long: 'é'.repeat(1_001), kept: 'x'.repeat(1_000) };
     const opened = cursors.open(HERE, 'assets', cursors.issue(HERE, 'assets', { after: '1', filters }));
-    const held = isKept ? { filters, digests: {} } : { filters: {}, digests: { long: digestOf(filters.long) } };
-    expect(opened).toEqual({ after: '1', ...held });
+    const digests = { long: digestOf(filters.long) };
+    expect(opened).toEqual({ after: '1', filters: { kept: filters.kept }, digests });
   });
 
   it.each([
     ['x', 60],
     ['é', 30],
     ['💥', 15],
-  ])('keep a filter of sixty bytes of %s, and give up a longer one', (character, count) => {
-    const cursors = cursorsOf(newKey());
-    const filters = {
-      kept: character.repeat(count),
-      long: character.repeat(count + 1),
-      huge: character.repeat(800),
-    };
-    const opened = cursors.open(HERE, 'assets', cursors.issue(HERE, 'assets', { after: '1', filters }));
-    expect(opened).toEqual({
-      after: '1',
-      filters: { kept: filters.kept },
-      digests: { long: digestOf(filters.long), huge: digestOf(filters.huge) },
-    });
-  });
+  ])(
+    'keep a filter of sixty bytes of %s beside one that does not fit, and give up a longer one',
+    (character, count) => {
+      const cursors = cursorsOf(newKey());
+      const filters = {
+        kept: character.repeat(count),
+        long: character.repeat(count + 1),
+        huge: noise(),
+      };
+      const opened = cursors.open(HERE, 'assets', cursors.issue(HERE, 'assets', { after: '1', filters }));
+      expect(opened).toEqual({
+        after: '1',
+        filters: { kept: filters.kept },
+        digests: { long: digestOf(filters.long), huge: digestOf(filters.huge) },
+      });
+    },
+  );
 
   it.each(['', 'x', 'AAAA', '💥', 'A'.repeat(10_000), '../../etc/passwd', '%00'])('refuse %j', (cursor) => {
     expect(() => cursorsOf(newKey()).open(HERE, 'assets', cursor)).toThrow(CursorInvalid);
