@@ -95,6 +95,7 @@ describe('admin applications', () => {
       expectFault(refused, 2, /credentials-.*\.json: The file holds a private key/);
       expect(refused.stderr).not.toContain(pair.d);
       expectFault(await run('keys', 'add', own.clientId, '--jwk', join(directory, 'none')), 1, /does not exist/);
+      expectFault(await run('keys', 'add', own.clientId, '--jwk', directory), 1, /credentials-\w+ is a directory/);
       expect(await kids()).toEqual([]);
       for (const words of [['list'], ['remove', 'k', '--yes']]) {
         const [verb = '', ...others] = words;
@@ -105,6 +106,10 @@ describe('admin applications', () => {
         );
       }
       expectFault(await add(jwk('k'), { ...own, clientId: 'ci_nobody' }), 1, /no application/);
+    });
+
+    it('come from a file that begins with a byte order mark, too', async () => {
+      expect(documentOf(await add(`\ufeff${JSON.stringify(jwk('k'))}`))['items']).toMatchObject([{ kid: 'k' }]);
     });
 
     it('sign for the address of the token endpoint only where the application was made for it', async () => {
@@ -174,6 +179,7 @@ describe('admin applications', () => {
       (await trusts()).find((one) => one['subject'] === subject)?.['id'] as string;
     const refresh = (...words: string[]) => run('trust', 'refresh', own.clientId, ...words);
     const given = () => file({ keys: issuer.keys });
+    const marked = () => file(`\ufeff${JSON.stringify({ keys: issuer.keys })}`);
     const byToken = async (claims: object) => {
       const assertion = await issuer.token({ sub: GITHUB, aud: app.settings.baseUrl, ...claims });
       return byAssertion({ clientId: own.clientId, assertion });
@@ -222,7 +228,7 @@ describe('admin applications', () => {
 
     it('is refreshed from the issuer, without those of a file', async () => {
       await trust(GITHUB);
-      await trust('other', '--jwks', given());
+      await trust('other', '--jwks', marked());
       const keysOf = async (subject: string) => {
         const text = 'SELECT keys, state, failure FROM application_trust WHERE client_id = $1 AND subject = $2';
         return (await app.database.admin.query(text, [own.clientId, subject])).rows[0] as Row;
@@ -260,6 +266,7 @@ describe('admin applications', () => {
       const before = await stored();
 
       expectFault(await refresh('--jwks', given()), 2, /name the trust by its id/);
+      expectFault(await refresh(await idOf('file'), '--jwks', directory), 1, /credentials-\w+ is a directory/);
       expectFault(await refresh(await idOf(GITHUB), '--jwks', given()), 2, /added with --jwks, and for no other/);
       expectFault(await refresh(await idOf('file')), 1, /Give --jwks for a trust/);
       expectFault(await refresh(randomUUID()), 1, /has no trust/);

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { SOURCE_NAME_RULE, isUuid, sourceName } from '#libs/kernel';
@@ -18,6 +19,14 @@ export function withCommonOptions(command: Command): Command {
 export function fromCaller(file: string): string {
   const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;
   return resolve(caller ?? process.cwd(), file);
+}
+
+/** Reads a text file that the caller names, without a byte order mark. */
+export async function readText(file: string): Promise<string> {
+  const path = fromCaller(file);
+  // The error of reading a directory does not name it.
+  const bytes = await readFile(path).catch((error: Error) => Promise.reject(Object.assign(error, { path })));
+  return new TextDecoder().decode(bytes);
 }
 
 export function parseSlug(value: string): string {

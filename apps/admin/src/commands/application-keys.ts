@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { ClientKeys, ListedKey } from '#libs/auth/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, forApplication, fromCaller, withCommonOptions } from '../options';
+import { type CommonOptions, forApplication, readText, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { unknownApplication } from './application-changes';
 
@@ -27,7 +26,7 @@ export function applicationKeysCommand(): Command {
 
 async function add(clientId: string, { jwk, ...options }: CommonOptions & { readonly jwk: string }): Promise<void> {
   const { readClientKeys } = await import('#libs/auth/operators');
-  const added = await readClientKeys(await readFile(fromCaller(jwk), 'utf8')).catch((error: Error) => {
+  const added = await readClientKeys(await readText(jwk)).catch((error: Error) => {
     if (error.name === 'ClientKeyRefused') throw new WrongUsage(`${jwk}: ${error.message}`);
     throw error;
   });

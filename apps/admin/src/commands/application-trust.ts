@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import type { ClientKey, ListedTrust, NewTrust, Trusts } from '#libs/auth/operators';
 import type { Operator } from '../operator';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
-import { type CommonOptions, forApplication, fromCaller, parseUuid, withCommonOptions } from '../options';
+import { type CommonOptions, forApplication, parseUuid, readText, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { unknownApplication } from './application-changes';
 
@@ -80,7 +79,7 @@ async function keysOf(
   source: ListedTrust['source'],
 ): Promise<ClientKey[]> {
   const { IssuerKeys, readIssuerKeys } = await import('#libs/auth/operators');
-  if (file !== undefined) return readIssuerKeys(await readFile(fromCaller(file), 'utf8'));
+  if (file !== undefined) return readIssuerKeys(await readText(file));
   return operator.get(IssuerKeys).fetch(source);
 }
 
