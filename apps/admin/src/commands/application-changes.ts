@@ -4,6 +4,7 @@ import { RATE_LIMIT_RULE, type RateLimit, type Scope, parseRateLimit } from '#li
 import { applicationCard, applicationJson } from '../application-output';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { confirm } from '../confirmation';
+import type { Operator } from '../operator';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, forApplication, parseDuration } from '../options';
 import { card, print } from '../output';
@@ -57,8 +58,9 @@ async function rotateSecret(
   clientId: string,
   { overlap, ...options }: CommonOptions & { readonly overlap?: number },
 ): Promise<void> {
-  const rotated = await withApplications((applications) => applications.rotateSecret(clientId, overlap ?? null));
-  if (rotated === null) throw unknownApplication(clientId);
+  const rotated = await onApplication(clientId, (operator, { Applications }) =>
+    operator.get(Applications).rotateSecret(clientId, overlap ?? null),
+  );
   const { previousSecretExpiresAt } = rotated.application;
   const secret = { client_id: clientId, client_secret: rotated.clientSecret };
   const text = async (): Promise<string> => {
@@ -75,8 +77,9 @@ async function removeSecret(clientId: string, options: CommonOptions): Promise<v
 
 async function remove(clientId: string, options: CommonOptions): Promise<void> {
   await confirm(`Delete the application ${clientId} for good?`, options);
-  const deleted = await withApplications((applications) => applications.delete(clientId));
-  if (deleted === null) throw unknownApplication(clientId);
+  const deleted = await onApplication(clientId, (operator, { Applications }) =>
+    operator.get(Applications).delete(clientId),
+  );
   await print(
     { json: { client_id: clientId, deleted: true }, text: () => `Deleted "${visibleText(deleted.name)}".` },
     options,
@@ -95,16 +98,21 @@ export async function oneApplication(
   options: CommonOptions,
   work: (applications: Applications) => Promise<Application | null>,
 ): Promise<void> {
-  const application = await withApplications(work);
-  if (application === null) throw unknownApplication(clientId);
+  const application = await onApplication(clientId, (operator, { Applications }) => work(operator.get(Applications)));
   const text = (): Promise<string> => card({ client_id: clientId, ...applicationCard(application) });
   await print({ json: applicationJson(application), text }, options);
 }
 
-async function withApplications<Result>(work: (applications: Applications) => Promise<Result>): Promise<Result> {
+/** Runs `work` on an application. @throws where it returns null, for an unknown client id */
+export async function onApplication<Result>(
+  clientId: string,
+  work: (operator: Operator, auth: typeof import('#libs/auth/operators')) => Promise<Result | null>,
+): Promise<Result> {
   const { operate } = await import('../operator.js');
-  const { Applications, AuthOperatorModule } = await import('#libs/auth/operators');
-  return operate([AuthOperatorModule], (operator) => work(operator.get(Applications)));
+  const auth = await import('#libs/auth/operators');
+  const result = await operate([auth.AuthOperatorModule], (operator) => work(operator, auth));
+  if (result === null) throw unknownApplication(clientId);
+  return result;
 }
 
 export const unknownApplication = (clientId: string): CommandFailed =>

@@ -5,7 +5,7 @@ import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, forApplication, readText, withCommonOptions } from '../options';
 import { print, table } from '../output';
-import { unknownApplication } from './application-changes';
+import { onApplication } from './application-changes';
 
 /** Public keys by which an application proves itself instead of by a secret. */
 export function applicationKeysCommand(): Command {
@@ -47,10 +47,7 @@ async function listed(
   options: CommonOptions,
   work: (keys: ClientKeys) => Promise<readonly ListedKey[] | null>,
 ): Promise<void> {
-  const { operate } = await import('../operator.js');
-  const { AuthOperatorModule, ClientKeys } = await import('#libs/auth/operators');
-  const items = await operate([AuthOperatorModule], (operator) => work(operator.get(ClientKeys)));
-  if (items === null) throw unknownApplication(clientId);
+  const items = await onApplication(clientId, (operator, { ClientKeys }) => work(operator.get(ClientKeys)));
   const text = (): Promise<string> =>
     table(
       ['kid', 'algorithms', 'created', 'last used'],

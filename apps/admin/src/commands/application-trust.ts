@@ -6,7 +6,7 @@ import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, forApplication, parseUuid, readText, withCommonOptions } from '../options';
 import { print, table } from '../output';
-import { unknownApplication } from './application-changes';
+import { onApplication } from './application-changes';
 
 const parseId = parseUuid('The id of a trust is a UUID, as "trust list" shows it.');
 
@@ -116,10 +116,7 @@ async function listed(
   work: (trusts: Trusts, operator: Operator) => Promise<readonly ListedTrust[] | null | undefined>,
   id?: string,
 ): Promise<void> {
-  const { operate } = await import('../operator.js');
-  const { AuthOperatorModule, Trusts } = await import('#libs/auth/operators');
-  const trusts = await operate([AuthOperatorModule], (operator) => work(operator.get(Trusts), operator));
-  if (trusts === null) throw unknownApplication(clientId);
+  const trusts = await onApplication(clientId, (operator, { Trusts }) => work(operator.get(Trusts), operator));
   if (trusts === undefined) throw new CommandFailed(id === undefined ? NOTHING_TO_FETCH : unknownTrust(clientId, id));
   const items = trusts.map(({ given: _given, source: _source, failure, ...trust }) => ({
     ...trust,
