@@ -13,7 +13,6 @@ export interface ApplicationChange {
   readonly manager: EntityManager;
   /** Locked, as it was before. */
   readonly application: ApplicationRow;
-  readonly workspaceId: WorkspaceId;
   /** Ends the live token and its stream. */
   readonly endToken: () => Promise<unknown>;
   /** Records an act on the application. */
@@ -48,7 +47,7 @@ export class ApplicationChanges {
       const record: ApplicationChange['record'] = (action, changes) =>
         this.record(manager, application, action, changes);
       const endToken = () => manager.update(ApplicationRow, { client_id: clientId }, END_TOKEN);
-      return work({ manager, application, workspaceId: workspaceId(application.workspace_id), endToken, record });
+      return work({ manager, application, endToken, record });
     });
   }
 

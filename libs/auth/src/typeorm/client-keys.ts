@@ -38,7 +38,7 @@ export class ClientKeys {
 
   /** Adds all of these keys or none. Returns all keys. @throws {@link CredentialNotAdded} */
   async add(clientId: string, keys: readonly ClientKey[]): Promise<ListedKey[] | null> {
-    return this.credentials.change(clientId, async ({ manager, workspaceId, record }) => {
+    return this.credentials.change(clientId, async ({ manager, application: { workspace_id }, record }) => {
       const present = await keysOf(manager, clientId);
       if (present.length + keys.length > MOST_KEYS) {
         throw new CredentialNotAdded('jwk', `An application has at most ${MOST_KEYS} keys.`);
@@ -47,7 +47,7 @@ export class ClientKeys {
       for (const { kid, algorithms, jwk } of keys) {
         if (kids.has(kid)) throw new CredentialNotAdded('jwk', `The application has a key "${kid}" already.`);
         kids.add(kid);
-        const row = { workspace_id: workspaceId, client_id: clientId, kid, algorithms: [...algorithms], jwk };
+        const row = { workspace_id, client_id: clientId, kid, algorithms: [...algorithms], jwk };
         await manager.insert(ApplicationKeyRow, row);
         await record('application.key_added', { kid: { old: null, new: kid } });
       }

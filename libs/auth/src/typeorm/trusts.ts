@@ -47,7 +47,7 @@ export class Trusts {
 
   /** Returns all trusts. @throws {@link CredentialNotAdded} */
   async add(clientId: string, { keys, ...trust }: NewTrust): Promise<ListedTrust[] | null> {
-    return this.credentials.change(clientId, async ({ manager, workspaceId, record }) => {
+    return this.credentials.change(clientId, async ({ manager, application: { workspace_id }, record }) => {
       const present = await this.trustsOf(manager, clientId);
       if (present.length >= MOST_TRUSTS) {
         throw new CredentialNotAdded('issuer', `An application has at most ${MOST_TRUSTS} trusts.`);
@@ -55,7 +55,7 @@ export class Trusts {
       const named = { ...trust, audience: trust.audience ?? this.settings.baseUrl };
       const like = present.find((one) => NAMED.every((member) => one[member] === named[member]));
       if (like) throw new CredentialNotAdded('issuer', `The application has this trust already: ${like.id}.`);
-      const row = { ...trust, workspace_id: workspaceId, client_id: clientId };
+      const row = { ...trust, workspace_id, client_id: clientId };
       await manager.insert(ApplicationTrustRow, { ...row, ...(keys && { ...ready(keys), of_operator: true }) });
       await record('application.trust_added', changesOf(null, named));
       return this.trustsOf(manager, clientId);
