@@ -24,25 +24,25 @@ export const MOST_ISSUER_KEYS = 100;
 export const LARGEST_ISSUER_DOCUMENT = 262_144;
 
 /** All reasons, which people of the console see. None quotes what an issuer sent, or tells of our own network. */
-export const KEY_SET_FAULTS = [
-  'An insecure issuer is refused in production.',
-  'An address of the issuer is not https://.',
-  'The issuer has an address that is not reachable from everywhere.',
-  'The issuer could not be reached.',
-  'The issuer took too long.',
-  'The issuer did not answer with 200.',
-  `A document of the issuer is over ${LARGEST_ISSUER_DOCUMENT} bytes.`,
-  'The discovery document names no issuer or no jwks_uri.',
-  'The discovery document is of another issuer.',
-  'The key set is no JWK set.',
-  `The key set has more than ${MOST_ISSUER_KEYS} keys.`,
-  'The key set has no key that can be used here.',
-] as const;
+export const KEY_SET_FAULTS = {
+  insecure: 'An insecure issuer is refused in production.',
+  notHttps: 'An address of the issuer is not https://.',
+  notReachable: 'The issuer has an address that is not reachable from everywhere.',
+  notReached: 'The issuer could not be reached.',
+  late: 'The issuer took too long.',
+  not200: 'The issuer did not answer with 200.',
+  large: `A document of the issuer is over ${LARGEST_ISSUER_DOCUMENT} bytes.`,
+  noDiscovery: 'The discovery document names no issuer or no jwks_uri.',
+  ofAnother: 'The discovery document is of another issuer.',
+  noSet: 'The key set is no JWK set.',
+  manyKeys: `The key set has more than ${MOST_ISSUER_KEYS} keys.`,
+  noKey: 'The key set has no key that can be used here.',
+};
 
 /** The key set of an issuer cannot be had. */
 export class KeySetUnavailable extends Error {
-  constructor(reason: (typeof KEY_SET_FAULTS)[number]) {
-    super(reason);
+  constructor(fault: keyof typeof KEY_SET_FAULTS) {
+    super(KEY_SET_FAULTS[fault]);
     this.name = 'KeySetUnavailable';
   }
 }

@@ -28,14 +28,11 @@ export class IssuerKeysJwt extends IssuerKeys {
 
   async fetch(trusted: TrustedIssuer): Promise<ClientKey[]> {
     const { issuer, insecure } = trusted;
-    if (insecure && this.settings.production)
-      throw new KeySetUnavailable('An insecure issuer is refused in production.');
-    const discovered = DISCOVERY.safeParse(
-      jsonOf(await this.document(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, trusted)),
-    );
-    if (!discovered.success) throw new KeySetUnavailable('The discovery document names no issuer or no jwks_uri.');
-    const { data } = discovered;
-    if (data.issuer !== issuer) throw new KeySetUnavailable('The discovery document is of another issuer.');
+    if (insecure && this.settings.production) throw new KeySetUnavailable('insecure');
+    const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const { data } = DISCOVERY.safeParse(jsonOf(await this.document(address, trusted)));
+    if (!data) throw new KeySetUnavailable('noDiscovery');
+    if (data.issuer !== issuer) throw new KeySetUnavailable('ofAnother');
     return readIssuerKeys(await this.document(data.jwks_uri, trusted));
   }
 
@@ -44,7 +41,7 @@ export class IssuerKeysJwt extends IssuerKeys {
     const url = URL.canParse(address) ? new URL(address) : null;
     const isPlain = url?.protocol === 'http:';
     if (url === null || !(url.protocol === 'https:' || (insecure && isPlain)) || url.username || url.password) {
-      throw new KeySetUnavailable('An address of the issuer is not https://.');
+      throw new KeySetUnavailable('notHttps');
     }
     const own = blockListOf(ofOperator ? this.settings.trustIssuerNetworks : []);
     const isOpen = (one: string): boolean =>
@@ -54,13 +51,11 @@ export class IssuerKeysJwt extends IssuerKeys {
       const found = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''), ofOperator, signal);
       const open = found.filter(({ address }) => isOpen(address));
       // A customer does not learn that a name has a private address, which would tell which names our own DNS knows.
-      if (open.length === 0 && ofOperator) {
-        throw new KeySetUnavailable('The issuer has an address that is not reachable from everywhere.');
-      }
+      if (open.length === 0 && ofOperator) throw new KeySetUnavailable('notReachable');
       return await bodyOf(url, open, signal);
     } catch (error) {
       if (error instanceof KeySetUnavailable) throw error;
-      throw new KeySetUnavailable(signal.aborted ? 'The issuer took too long.' : 'The issuer could not be reached.');
+      throw new KeySetUnavailable(signal.aborted ? 'late' : 'notReached');
     }
   }
 }
@@ -100,15 +95,13 @@ async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal)
   request.on('error', () => undefined).end();
   try {
     const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
-    if (response.statusCode !== 200) throw new KeySetUnavailable('The issuer did not answer with 200.');
+    if (response.statusCode !== 200) throw new KeySetUnavailable('not200');
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > LARGEST_ISSUER_DOCUMENT) {
-        throw new KeySetUnavailable(`A document of the issuer is over ${LARGEST_ISSUER_DOCUMENT} bytes.`);
-      }
+      if (bytes > LARGEST_ISSUER_DOCUMENT) throw new KeySetUnavailable('large');
     }
     return Buffer.concat(chunks).toString('utf8');
   } finally {

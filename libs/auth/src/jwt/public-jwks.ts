@@ -49,13 +49,11 @@ export async function readClientKeys(text: string): Promise<ClientKey[]> {
  */
 export async function readIssuerKeys(text: string): Promise<ClientKey[]> {
   const { data } = KEY_SET.safeParse(jsonOf(text));
-  if (!data) throw new KeySetUnavailable('The key set is no JWK set.');
-  if (data.keys.length > MOST_ISSUER_KEYS) {
-    throw new KeySetUnavailable(`The key set has more than ${MOST_ISSUER_KEYS} keys.`);
-  }
+  if (!data) throw new KeySetUnavailable('noSet');
+  if (data.keys.length > MOST_ISSUER_KEYS) throw new KeySetUnavailable('manyKeys');
   const read = await Promise.allSettled(data.keys.map(async (key) => readClientKey(JWK.parse(key))));
   const usable = read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  if (usable.length === 0) throw new KeySetUnavailable('The key set has no key that can be used here.');
+  if (usable.length === 0) throw new KeySetUnavailable('noKey');
   return usable;
 }
 
