@@ -19,6 +19,7 @@ export {
 export { Clock } from './clock';
 export { cut, cutAt, isLongerThan, isStorable, plusHint, shown, storable } from './client-text';
 export { DomainError, ERROR_CODES, type ErrorCode, type InputFault } from './domain-error';
+export { readForeignBody } from './foreign-body';
 export { endOfString, isDeeperThan, parseForeignJson } from './foreign-json';
 export { escapeHtml } from './html-text';
 export { jsonLine } from './json-line';

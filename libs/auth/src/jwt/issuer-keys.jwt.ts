@@ -4,6 +4,7 @@ import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { once } from 'node:events';
 import { Injectable } from '@nestjs/common';
+import { readForeignBody } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import { z } from 'zod';
 import { type ClientKey, jsonOf } from '../domain/client-assertion';
@@ -96,14 +97,9 @@ async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal)
   try {
     const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
     if (response.statusCode !== 200) throw new KeySetUnavailable('not200');
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > LARGEST_ISSUER_DOCUMENT) throw new KeySetUnavailable('large');
-    }
-    return Buffer.concat(chunks).toString('utf8');
+    const body = await readForeignBody(response, LARGEST_ISSUER_DOCUMENT);
+    if (body === null) throw new KeySetUnavailable('large');
+    return body.toString('utf8');
   } finally {
     request.destroy();
   }

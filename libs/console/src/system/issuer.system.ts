@@ -1,5 +1,5 @@
 import { Injectable, NotFoundException, ServiceUnavailableException } from '@nestjs/common';
-import { isStorable } from '#libs/kernel';
+import { isStorable, readForeignBody } from '#libs/kernel';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
 import type { ClientAuth, Configuration } from 'openid-client';
 import type { Account } from '../domain/person';
@@ -113,14 +113,9 @@ export class Issuer {
 async function boundedFetch(address: string, options: object): Promise<Response> {
   const response = await fetch(address, options);
   const { status, headers, url } = response;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk as Uint8Array);
-    bytes += (chunk as Uint8Array).length;
-    if (bytes > MOST_BYTES) throw new TypeError(`A document of the issuer has more than ${MOST_BYTES} bytes.`);
-  }
-  return Object.defineProperty(new Response(Buffer.concat(chunks), { status, headers }), 'url', { value: url });
+  const body = await readForeignBody(response.body ?? [], MOST_BYTES);
+  if (body === null) throw new TypeError(`A document of the issuer has more than ${MOST_BYTES} bytes.`);
+  return Object.defineProperty(new Response(body, { status, headers }), 'url', { value: url });
 }
 
 /** Whether a request to the issuer failed on the way, took too long or met a fault of the issuer's own. */
