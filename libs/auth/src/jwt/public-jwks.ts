@@ -21,8 +21,7 @@ const JWK = z.looseObject({
   alg: z.string().optional(),
   use: z.string().optional(),
 });
-const FILE = z.union([z.object({ keys: z.array(JWK).min(1).max(10) }), JWK]);
-
+const FILE = z.union([z.object({ keys: z.array(JWK).min(1).max(10) }), JWK.transform((key) => ({ keys: [key] }))]);
 const KEY_SET = z.object({ keys: z.array(z.unknown()) });
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
@@ -36,11 +35,9 @@ const ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Reads a JWK or a JWK set of public keys. @throws {@link ClientKeyRefused} */
 export async function readClientKeys(text: string): Promise<ClientKey[]> {
-  const parsed = FILE.safeParse(jsonOf(text));
-  if (!parsed.success)
-    throw new ClientKeyRefused('The file is no public JWK (kty RSA, EC or OKP) and no set of 1 to 10.');
-  const keys = 'keys' in parsed.data ? (parsed.data.keys as z.infer<typeof JWK>[]) : [parsed.data];
-  return Promise.all(keys.map((key) => readClientKey(key)));
+  const { data } = FILE.safeParse(jsonOf(text));
+  if (!data) throw new ClientKeyRefused('The file is no public JWK (kty RSA, EC or OKP) and no set of 1 to 10.');
+  return Promise.all(data.keys.map(readClientKey));
 }
 
 /**
