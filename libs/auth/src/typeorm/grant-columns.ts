@@ -72,8 +72,9 @@ export function toGrant(row: TextRow): Grant {
   };
 }
 
-export const toSecretDigests = (row: TextRow): Buffer[] =>
-  row.slice(AFTER_GRANT).flatMap((digest) => (digest ? [Buffer.from(digest, 'hex')] : []));
+/** Reads {@link SECRET_COLUMNS}. */
+export const toSecretDigests = (columns: TextRow): Buffer[] =>
+  columns.flatMap((digest) => (digest ? [Buffer.from(digest, 'hex')] : []));
 
 /** Returns the limits that can be parsed. */
 export function toLimits(limits: Readonly<Record<string, string>>): Partial<RateLimits> {

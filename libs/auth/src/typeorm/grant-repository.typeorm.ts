@@ -153,30 +153,33 @@ export class GrantRepositoryTypeorm extends GrantRepository {
   async findWithSecrets(
     clientId: string,
   ): Promise<{ readonly grant: Grant; readonly secretDigests: readonly Buffer[] } | null> {
-    const find = bind(FIND_WITH_SECRETS, [clientId]);
-    const [rows] = await this.database.read({ clientId }, [find]);
-    const row = rows?.[0] ?? [];
-    const found = { grant: toGrant(row), secretDigests: toSecretDigests(row) };
-    return clientId !== '' && found.grant.clientId === clientId ? found : null;
+    const found = await this.findOrDecoy(clientId, bind(FIND_WITH_SECRETS, [clientId]));
+    return found && { grant: found.grant, secretDigests: toSecretDigests(found.columns) };
   }
 
   async findWithKeys(clientId: string, jtiDigest: Buffer): Promise<GrantWithKeys | null> {
-    const find = bind(FIND_WITH_KEYS, [clientId, jtiDigest.toString('hex')]);
-    const [[row = []] = []] = await this.database.read({ clientId }, [find]);
-    const grant = toGrant(row);
-    const [oldAudience, isUsed, keys, now] = row.slice(AFTER_GRANT);
-    if (clientId === '' || grant.clientId !== clientId) return null;
-    const stored = JSON.parse(text(keys)) as StoredClientKey[];
-    const at = new Date(Number(now));
-    return { grant, keys: stored, oldAudience: oldAudience === 't', isUsed: isUsed === 't', now: at };
+    const found = await this.findOrDecoy(clientId, bind(FIND_WITH_KEYS, [clientId, jtiDigest.toString('hex')]));
+    if (!found) return null;
+    const [oldAudience, isUsed, keys, now] = found.columns;
+    return {
+      grant: found.grant,
+      keys: JSON.parse(text(keys)) as StoredClientKey[],
+      oldAudience: oldAudience === 't',
+      isUsed: isUsed === 't',
+      now: new Date(Number(now)),
+    };
   }
 
   async findWithTrusts(clientId: string, issuer: string, kid: string | null, algorithm: string) {
-    const find = bind(FIND_WITH_TRUSTS, [clientId, issuer, kid ?? '', algorithm]);
+    const found = await this.findOrDecoy(clientId, bind(FIND_WITH_TRUSTS, [clientId, issuer, kid ?? '', algorithm]));
+    return found && { grant: found.grant, trusts: JSON.parse(text(found.columns[0])) as Trust[] };
+  }
+
+  /** Returns a row of {@link APPLICATION_OR_DECOY}: the grant, and the columns after it. Null for an unknown client id. */
+  private async findOrDecoy(clientId: string, find: BoundStatement) {
     const [[row = []] = []] = await this.database.read({ clientId }, [find]);
     const grant = toGrant(row);
-    if (clientId === '' || grant.clientId !== clientId) return null;
-    return { grant, trusts: JSON.parse(text(row[AFTER_GRANT])) as Trust[] };
+    return clientId !== '' && grant.clientId === clientId ? { grant, columns: row.slice(AFTER_GRANT) } : null;
   }
 
   /** One at a time for each application: all lock its row, and each that waits there would keep a connection from others. */
