@@ -6,7 +6,6 @@ import { ClientKeys1780000000100 } from './migrations/1780000000100-client-keys'
 import { EndedGeneration1780000000080 } from './migrations/1780000000080-ended-generation';
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 import { SecretUses1780000000081 } from './migrations/1780000000081-secret-uses';
-import { TrustedIssuers1780000000101 } from './migrations/1780000000101-trusted-issuers';
 import { UsedAssertionRow } from './used-assertion.row';
 import { WorkspaceRow } from './workspace.row';
 
@@ -26,7 +25,6 @@ export const authSchema: SchemaPart = {
     EndedGeneration1780000000080,
     SecretUses1780000000081,
     ClientKeys1780000000100,
-    TrustedIssuers1780000000101,
   ],
   grants: [
     { table: 'workspace', privileges: 'SELECT' },
