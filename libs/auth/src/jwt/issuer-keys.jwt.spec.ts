@@ -140,7 +140,7 @@ describe('The key set of an issuer', () => {
       const timer = setInterval(() => response.write(' '), 100);
       response.on('close', () => clearInterval(timer));
     });
-    jest.spyOn(dns, 'lookup').mockImplementation((() => undefined) as never);
+    jest.spyOn(dns.promises, 'lookup').mockReturnValue(new Promise(() => undefined));
     const since = performance.now();
 
     const tried = await Promise.allSettled([fetch(), fetch({ issuer: 'https://issuer.example', insecure: false })]);
@@ -154,12 +154,12 @@ describe('The key set of an issuer', () => {
 
   it('cannot be had when no DNS server tells the name of a customer', async () => {
     const silent = await startDns(() => null);
-    const lookups = jest.spyOn(dns, 'lookup');
+    const lookups = [jest.spyOn(dns, 'lookup'), jest.spyOn(dns.promises, 'lookup')];
 
     await expect(fetch(ofCustomer)).rejects.toThrow('The issuer could not be reached.');
 
     // A customer's name never occupies a thread that connections to Postgres need.
-    expect(lookups).not.toHaveBeenCalled();
+    for (const lookup of lookups) expect(lookup).not.toHaveBeenCalled();
     silent.forEach((server) => server.close());
   }, 15_000);
 
@@ -220,10 +220,7 @@ describe('The key set of an issuer', () => {
 
   it('connects to those addresses of a name alone that are open', async () => {
     const all = ['10.0.0.1', '127.0.0.1'].map((address) => ({ address, family: 4 }));
-    const names = jest.spyOn(dns, 'lookup') as unknown as jest.Mock;
-    names.mockImplementation((_host: string, _options: object, done: (error: null, all: object[]) => void) =>
-      done(null, all),
-    );
+    jest.spyOn(dns.promises, 'lookup').mockResolvedValue(all as never);
     const requests = jest.spyOn(http, 'request') as unknown as jest.Mock;
     const mixed = `http://mixed.example:${new URL(issuer.url).port}`;
     issuer.discovery = { issuer: mixed, jwks_uri: `${mixed}/jwks` };
@@ -236,12 +233,10 @@ describe('The key set of an issuer', () => {
   });
 
   it('connects to the address that was judged, whatever the name says later', async () => {
-    const names = jest.spyOn(dns, 'lookup') as unknown as jest.Mock;
-    let times = 0;
-    names.mockImplementation((_host: string, _options: object, done: (error: null, all: object[]) => void) => {
-      times += 1;
-      done(null, [{ address: times === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }]);
-    });
+    jest
+      .spyOn(dns.promises, 'lookup')
+      .mockResolvedValueOnce([{ address: '127.0.0.1', family: 4 }] as never)
+      .mockResolvedValue([{ address: '10.0.0.1', family: 4 }] as never);
     const port = new URL(issuer.url).port;
     const rebinding = `http://rebinding.example:${port}`;
     issuer.discovery = { issuer: rebinding, jwks_uri: `${rebinding}/jwks` };

@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup, promises } from 'node:dns';
+import { type LookupAddress, promises } from 'node:dns';
 import { type IncomingMessage, request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
@@ -49,7 +49,9 @@ export class IssuerKeysJwt extends IssuerKeys {
       isPlain ? isLoopback(one) : isGlobal(one) || isIn(own, one) || (insecure && isLoopback(one));
     const signal = AbortSignal.timeout(PATIENCE_MS);
     try {
-      const found = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''), ofOperator, signal);
+      // No look-up can be aborted.
+      const late = once(signal, 'abort').then(() => Promise.reject(new KeySetUnavailable('late')));
+      const found = await Promise.race([addressesOf(url.hostname.replace(/^\[|\]$/g, ''), ofOperator), late]);
       const open = found.filter(({ address }) => isOpen(address));
       // A customer does not learn that a name has a private address, which would tell which names our own DNS knows.
       if (open.length === 0 && ofOperator) throw new KeySetUnavailable('notReachable');
@@ -61,20 +63,13 @@ export class IssuerKeysJwt extends IssuerKeys {
   }
 }
 
-async function addressesOf(host: string, ofOperator: boolean, signal: AbortSignal): Promise<LookupAddress[]> {
-  if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    if (ofOperator) lookup(host, { all: true }, (error, all) => (error ? reject(error) : resolve(all)));
-    else addressesInDns(host).then(resolve, reject);
-  });
-}
-
 /**
- * Asks DNS alone. A look-up of the operating system occupies one of two threads until it ends, and new connections to
- * Postgres and Redis need them. So a customer's slow name gets none.
+ * Asks DNS alone for a customer. A look-up of the operating system occupies one of two threads until it ends, and new
+ * connections to Postgres and Redis need them. So a customer's slow name gets none.
  */
-async function addressesInDns(host: string): Promise<LookupAddress[]> {
+async function addressesOf(host: string, ofOperator: boolean): Promise<LookupAddress[]> {
+  if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
+  if (ofOperator) return promises.lookup(host, { all: true });
   const resolver = new promises.Resolver(DNS);
   const asked = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const found = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
