@@ -72,7 +72,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   } catch (error) {
     // Commander has already printed its message. Requested help is a success, all else is wrong usage.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const { exitCode, line } = explainError(error);
+    const { exitCode, line } = await explainError(error);
     process.stderr.write(`error: ${visibleText(line)}\n`);
     if (['debug', 'trace'].includes(process.env['LOG_LEVEL'] ?? '') && error instanceof Error) {
       process.stderr.write(`${error.stack ?? ''}\n`);

@@ -8,18 +8,15 @@ export interface Explanation {
   readonly line: string;
 }
 
-/** Messages of node-postgres, which carry no code. */
-const LOST_CONNECTION = /^(Connection terminated unexpectedly|Client has encountered a connection error)/;
-
 /** Recognises library errors by name, because it also runs when the libraries were not loaded. */
-export function explainError(error: unknown): Explanation {
+export async function explainError(error: unknown): Promise<Explanation> {
   if (error instanceof Interrupted) return { exitCode: error.exitCode, line: error.message };
   if (error instanceof WrongUsage) return { exitCode: 2, line: error.message };
   if (error instanceof CommandFailed) return { exitCode: 1, line: error.message };
   if (!(error instanceof Error)) return { exitCode: 1, line: String(error) };
   if (error.name === 'MapInvalid') return { exitCode: 2, line: oneLine(error.message) };
   if (error.name === 'SettingsInvalid') return { exitCode: 2, line: settingsLine(error) };
-  return { exitCode: 1, line: databaseLine(error) ?? fileLine(error) ?? oneLine(error.message) };
+  return { exitCode: 1, line: fileLine(error) ?? (await databaseLine(error)) ?? oneLine(error.message) };
 }
 
 function settingsLine(error: Error): string {
@@ -27,16 +24,15 @@ function settingsLine(error: Error): string {
   return `The settings are not valid: ${(faults ?? [error.message]).join('; ')}`;
 }
 
-function databaseLine(error: Error): string | null {
+async function databaseLine(error: Error): Promise<string | null> {
   const code = (error as { code?: unknown }).code;
   if (['42P01', '42703', '42883'].includes(String(code))) return 'The database is not up to date; run: admin migrate';
   if (code === '42501') return `The role of MIGRATION_DATABASE_URL may not do this: ${oneLine(error.message)}`;
   if (['40P01', '40001', '23503'].includes(String(code))) {
     return 'Other commands or updates were in the way of each attempt. Run the command again.';
   }
-  if (/^57P0[12]$/.test(String(code)) || LOST_CONNECTION.test(error.message))
-    return 'The connection to Postgres was lost before the command was done.';
-  return null;
+  const { connectionWasLost } = await import('#libs/platform/database');
+  return connectionWasLost(error) ? 'The connection to Postgres was lost before the command was done.' : null;
 }
 
 function fileLine(error: Error): string | null {
