@@ -49,7 +49,6 @@ export class FormerComputerRow extends ComputerColumns {
   @ViewColumn() change_id!: string;
   @ViewColumn() to_change!: string;
   @ViewColumn() facet!: number | null;
-  @ViewColumn() posture!: number | null;
 }
 
 /** The number of visible computers by facet. */

@@ -76,7 +76,7 @@ export class AssetVersions1780000000096 implements MigrationInterface {
 
       CREATE VIEW former_computer WITH (security_invoker = true) AS
         SELECT workspace_id, id, version_id, change_id, to_change, facet, public_id, name, operating_system, os_version,
-               serial_number, owner_id, last_checked_at, updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version, posture,
+               serial_number, owner_id, last_checked_at, updated_at, source, tags, coalesce(posture >= 81, false) AS is_monitored, agent_version,
                ${check('antivirus_installed', 27)}, ${check('disk_encryption_enabled', 9)},
                ${check('password_manager_installed', 3)}, ${check('screen_lock_enabled', 1)}
           FROM asset_version WHERE sub_key = 12;
