@@ -34,4 +34,26 @@ describe('Slow reads of the history of one workspace', () => {
     expect(first).toMatchObject({ results: [] });
     expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(reads.map(() => 200));
   });
+
+  it('do not wait for one that waits for a change under way', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    const client = await app.arrange.aClient(workspace);
+    const { id } = await app.arrange.anAsset(workspace);
+    await delay(5);
+    const before = new Date().toISOString();
+    await delay(5);
+    await client.patch(`${ASSETS}/${id}`, { description: 'later' });
+    await delay(5);
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('change_ticket ' || $1, 0))`, [workspace]);
+
+    const now = client.get(`${ASSETS}/${id}?asOf=${new Date().toISOString()}`);
+    await someoneWaits(app.database);
+    const first = await Promise.race([client.get(`${ASSETS}/${id}?asOf=${before}`), now]);
+    await admin.query('COMMIT');
+
+    expect(first.body).toMatchObject({ id, description: null });
+    expect((await now).body).toMatchObject({ id, description: 'later' });
+  });
 });

@@ -82,7 +82,8 @@ export class History {
   ): Promise<Item | null> {
     const { statement, toItem } = expand ? history.findExpanded : history.find;
     const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
-    const row = await this.inTurn(scope, () => this.rowAt(scope, instant, bound));
+    const row =
+      (await this.rowOfPast(scope, instant, bound)) ?? (await this.waitUntilOver(scope.workspaceId, instant, bound));
     const [_newest, _now, _first, ...columns] = row ?? [];
     return columns[0] == null ? null : asItWas(toItem(columns), instant);
   }
@@ -101,12 +102,10 @@ export class History {
     }
   }
 
-  /** The row of a statement, which begins with the moment, once the instant is over. */
-  private async rowAt(scope: ReadScope, instant: Date, statement: BoundStatement): Promise<TextRow | undefined> {
-    const [[row] = []] = await this.database.read(scope, [statement]);
-    if (momentOf(row, instant).newest > instant.getTime()) return row;
-    // No change came after the instant yet. The row may have megabytes, and nothing keeps it.
-    return this.waitUntilOver(scope.workspaceId, instant, statement);
+  /** The row of a statement where a change came after the instant. Any other may have megabytes, and is not kept. */
+  private async rowOfPast(scope: ReadScope, instant: Date, statement: BoundStatement): Promise<TextRow | undefined> {
+    const [[row] = []] = await this.inTurn(scope, () => this.database.read(scope, [statement]));
+    return momentOf(row, instant).newest > instant.getTime() ? row : undefined;
   }
 
   /**
