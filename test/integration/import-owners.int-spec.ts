@@ -50,6 +50,16 @@ describe('ownerEmail of imported records', () => {
     },
   );
 
+  it.each([true, false])('takes employees with the longest addresses, in any letters (dry run: %s)', async (dryRun) => {
+    // Nothing in it repeats, so no index of Postgres can shorten it.
+    const email = String.fromCodePoint(...Array.from({ length: 2_000 }, (_, index) => 0x4e00 + index));
+    const waiting = { ...EMPLOYEE, externalId: 'hr-18', email, ownerEmail: email };
+
+    const report = await setting.run(setting.ndjson({ ...EMPLOYEE, email }, waiting), { dryRun });
+
+    expect(report).toMatchObject({ created: 2, failed: 0, warnings: [{ line: 2, reason: NOBODY }] });
+  });
+
   it('finds the employee to whom an address passes, at the next import at the latest', async () => {
     await setting.importAll(EMPLOYEE, BY_EMAIL);
     const passing = [BY_EMAIL, { ...EMPLOYEE, visibility: 'HIDDEN' }, { ...EMPLOYEE, externalId: 'hr-99' }];

@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, originCode } from '#libs/platform/changes';
+import { isIndexed } from '#libs/platform/lists';
 import { escapeLiteral } from 'pg';
 import { lowerCase } from '../../assets/typeorm/asset.row';
 import { STAGED, STAGING_COLUMNS } from './import-rows';
@@ -18,10 +19,10 @@ export const CREATE_TABLES = `
   CREATE TEMP TABLE import_named (external_id text);
   CREATE TEMP TABLE import_waiting_employee (place bigint, external_id text PRIMARY KEY, public_id uuid, email text);
   CREATE INDEX import_waiting_employee_public_id ON import_waiting_employee (public_id);
-  CREATE INDEX import_waiting_employee_email ON import_waiting_employee (${lowerCase('email')});
+  CREATE INDEX import_waiting_employee_email ON import_waiting_employee (${lowerCase('email')}) WHERE ${isIndexed('email')};
   CREATE TEMP TABLE import_planned (
     external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean, email text);
-  CREATE INDEX import_planned_email ON import_planned (${lowerCase('email')});
+  CREATE INDEX import_planned_email ON import_planned (${lowerCase('email')}) WHERE ${isIndexed('email')};
   CREATE TEMP TABLE import_new_computer (place bigint PRIMARY KEY, serial text, external_id text);
   CREATE TEMP TABLE import_rekeyed (external_id text PRIMARY KEY, old_external_id text, asset_id bigint UNIQUE);`;
 

@@ -36,7 +36,8 @@ export const OWNER_WAITS = `(
   OR s.owner_public_id IS NULL AND EXISTS (
     SELECT FROM import_waiting_employee AS waiting WHERE waiting.external_id = s.owner_external_id)
   OR s.owner_public_id IS NULL AND s.owner_external_id IS NULL AND EXISTS (
-    SELECT FROM import_waiting_employee AS waiting WHERE ${lowerCase('waiting.email')} = ${lowerCase('s.owner_email')}))`;
+    SELECT FROM import_waiting_employee AS waiting
+     WHERE ${lowerCase('waiting.email')} = ${lowerCase('s.owner_email')} AND ${isIndexed('waiting.email')}))`;
 
 interface Lookups {
   readonly ownerByExternalId: string;
