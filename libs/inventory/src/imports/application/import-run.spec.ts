@@ -77,6 +77,46 @@ describe('An import', () => {
     expect(Math.max(...batches)).toBeLessThanOrEqual(20);
   });
 
+  it('lets Postgres keep no header with the rows of a CSV file, and tells it with a row that Postgres refused', async () => {
+    const keptBy: (string | null)[] = [];
+    const session: Partial<ImportSession> = {
+      warningOf: () => null,
+      add: ({ kept }) => void keptBy.push(kept),
+      merge: () => Promise.resolve({ ...NOTHING, refused: [0, 1].map((index) => refusalOf(index)) }),
+      count: () => undefined,
+      async *rekey() {},
+      async *refuseToRekey() {},
+      async *mergeDeferred() {},
+    };
+    const refusalOf = (fileIndex: number) => ({
+      place: fileIndex * 1e10 + 2,
+      reason: 'x',
+      kept: keptBy[fileIndex] ?? null,
+    });
+    const told: unknown[] = [];
+    const options = { source: 'hr', files: ['a', 'b'], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    const lines = [0, 1].map((fileIndex): InputLine => {
+      const value = { categoryKey: 'CUSTOM', externalId: `c-${fileIndex}`, name: 'x' };
+      const header = `${'long'.repeat(1_000)}${fileIndex}`;
+      return { fileIndex, line: 2, value, header, bytes: Buffer.from('CUSTOM'), again: fileIndex === 1 };
+    });
+
+    await new ImportRun(
+      session as ImportSession,
+      { ...options, onBadLine: ({ header, text }) => told.push([header, text]) },
+      () => undefined,
+    ).take(
+      (async function* () {
+        await Promise.resolve();
+        yield lines;
+      })(),
+    );
+
+    // A row of a file of bad lines has a header of its own.
+    expect(keptBy.map((kept) => kept?.includes('long'))).toEqual([false, true]);
+    expect(told).toEqual(lines.map(({ header }) => [header, 'CUSTOM']));
+  });
+
   it.each([
     ['fails', 'FAILED'],
     ['is interrupted', 'INTERRUPTED'],

@@ -1,6 +1,6 @@
 import { isExternalId } from '#libs/kernel';
 import type { Format, InputLine } from '../domain/import-files.port';
-import { type KeptLine, keptLine } from '../domain/kept-line';
+import { keptLine } from '../domain/kept-line';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import { type BadLine, type ImportProgress, type ImportReport, REPORTED } from '../domain/import-report';
@@ -10,6 +10,7 @@ import { InputPlaces, nameOfFile } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
 import { BatchLines, type ReadRecord } from './batch-lines';
 import { ImportTally } from './import-tally';
+import { KeptTexts } from './kept-texts';
 
 export interface ImportOptions {
   readonly source: string;
@@ -58,6 +59,8 @@ export class ImportRun {
   private readonly waiting = new Map<number, string>();
   /** The different texts among them, so that equal ones take memory once. */
   private readonly texts = new Map<string, string>();
+  /** Null when nobody wants bad lines as they were. */
+  private readonly kept: KeptTexts | null;
   /** True when a line has an external id. */
   private named = false;
   /** Why the input may not name every asset: the first line without an external id, or from a file of bad lines. */
@@ -70,6 +73,7 @@ export class ImportRun {
     private readonly onRead: (counts: ImportTally['counts']) => void,
   ) {
     this.places = new InputPlaces(options.files);
+    this.kept = options.onBadLine ? new KeptTexts(this.places) : null;
     this.tally = new ImportTally(this.places, options.onBadLine);
   }
 
@@ -155,9 +159,8 @@ export class ImportRun {
     if (externalId === null) this.incomplete ??= this.namesNone(place);
     const strict = this.options.strict === true;
     if (record !== null && (warnings.length === 0 || !strict)) {
-      const kept = this.keptOf(line);
       const warning = warnings.length > 0 ? warnings.join(' ') : null;
-      return { place, record, kept: kept && JSON.stringify(kept), warning };
+      return { place, record, kept: this.kept?.textOf(line) ?? null, warning };
     }
     if (externalId !== null && first === null) {
       const { serialNumber } = line.value as Partial<RefusedAsset>;
@@ -187,7 +190,7 @@ export class ImportRun {
   }
 
   private refuse(fault: Warning, line: InputLine): void {
-    this.batch.addBad(this.tally.badLine(fault, this.keptOf(line)));
+    this.batch.addBad(this.tally.badLine(fault, this.kept && keptLine(line)));
   }
 
   private faultOf(place: number, reasons: readonly string[], first: number | null): Warning {
@@ -197,11 +200,6 @@ export class ImportRun {
       reason: [...reasons, this.places.repeats(first)].join(' '),
       withoutValues: [...reasons, this.places.repeats(first, nameOfFile)].join(' '),
     };
-  }
-
-  /** Returns null when the line need not be kept. */
-  private keptOf(line: InputLine): KeptLine | null {
-    return this.options.onBadLine === undefined ? null : keptLine(line);
   }
 
   /** Ends the batch. The previous batch may still be merging; the one before it must be finished. */
@@ -261,7 +259,7 @@ export class ImportRun {
     tally.counts.updated += updated;
     tally.counts.unchanged += unchanged;
     const lines = refused.map(({ kept, ...fault }) =>
-      tally.badLine(fault, kept === null ? null : (JSON.parse(kept) as KeptLine)),
+      tally.badLine(fault, this.kept?.lineOf(fault.place, kept) ?? null),
     );
     tally.fail([...lines, ...bad]);
   }

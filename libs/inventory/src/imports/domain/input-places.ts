@@ -14,9 +14,13 @@ export class InputPlaces {
     return fileIndex * LINES_PER_FILE + line;
   }
 
+  fileIndexOf(place: number): number {
+    return Math.floor(place / LINES_PER_FILE);
+  }
+
   /** The file is absent when there is only one. */
   at(place: number): { readonly file?: string; readonly line: number } {
-    const file = this.files.length > 1 ? this.files[Math.floor(place / LINES_PER_FILE)] : undefined;
+    const file = this.files.length > 1 ? this.files[this.fileIndexOf(place)] : undefined;
     return { ...(file !== undefined && { file }), line: place % LINES_PER_FILE };
   }
 
