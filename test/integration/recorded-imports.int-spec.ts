@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Workspaces } from '#libs/auth/operators';
 import { ImportsService } from '#libs/inventory/operators';
 import { Database, poolOf } from '#libs/platform/database';
@@ -44,6 +45,25 @@ describe('A recorded import', () => {
     await setting.imports.runLines(setting.here, options, lines, ({ skipped }) => told.push(skipped));
 
     expect(told[0]).toBe(2);
+  });
+
+  it('shows its counts while its batches overlap', async () => {
+    const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    let counts: unknown;
+    const lines = async function* () {
+      for (let line = 1; line <= 16; line += 1) {
+        // Counts are written every two seconds at most.
+        if (line === 8) await delay(2_100);
+        yield { fileIndex: 0, line, value: { ...RECORDS, externalId: `ds-${line}` } };
+      }
+      await setting.until(`SELECT FROM asset WHERE workspace_id = '${setting.here}' AND external_id = 'ds-14'`);
+      counts = (await setting.rowsOf('import_run'))[0]?.['counts'];
+    };
+
+    await setting.imports.runLines(setting.here, { ...options, batchSize: 1 }, lines(), () => undefined);
+
+    expect(counts).toMatchObject({ read: expect.any(Number) as number, created: expect.any(Number) as number });
+    expect((counts as { read: number }).read).toBeGreaterThan(7);
   });
 
   it.each([

@@ -183,8 +183,7 @@ export class ImportSessionTypeorm extends ImportSession {
         await connection.begin();
         const result = await work(attempt > 1);
         if (this.rekeys) await this.rekeyed.name(connection.refusedSerials);
-        if (connection === this.first) await this.run?.writeCounts();
-        await connection.commit();
+        await this.commit(connection);
         this.tagKeys.commit();
         return result;
       } catch (error) {
@@ -236,8 +235,14 @@ export class ImportSessionTypeorm extends ImportSession {
     // New and waiting records do not depend on the batch before, nor it on them: it has found its owners by now.
     if (matched.refused + matched.changed + matched.checked > 0) await order.before;
     const written = await connection.write(matched, batch.size, []);
-    await connection.commit();
+    await this.commit(connection);
     return written;
+  }
+
+  /** With the counts so far: the first connection writes the record. */
+  private async commit(connection: StagingConnection): Promise<void> {
+    if (connection === this.first) await this.run?.writeCounts();
+    await connection.commit();
   }
 
   /** Sends the batch to Postgres. Refuses records with unknown tag keys. */
