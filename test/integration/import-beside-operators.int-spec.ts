@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RemovedAssets } from '../../libs/inventory/src/changes/typeorm/removed-assets';
+import { StagingConnection } from '../../libs/inventory/src/imports/typeorm/staging-connection';
 import type { ImportReport } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { Client } from 'pg';
@@ -67,6 +68,27 @@ describe('An import beside other operators', () => {
       expect(report).toMatchObject({ read: 2, created: 2, failed: 0 });
       expect(await names()).toEqual(['a', 'b']);
     });
+  });
+
+  it('waits for the tag keys that the import of another source creates in another order', async () => {
+    const rollback = jest.spyOn(StagingConnection.prototype, 'rollback');
+    await setting.change(
+      `BEGIN; INSERT INTO tag_key (workspace_id, key, platform) VALUES ('${setting.here}', 'k-2', true)`,
+    );
+    const imports = [
+      ['k-1', 'k-2', 'k-3'],
+      ['k-3', 'k-2', 'k-1'],
+    ].map((keys, index) => {
+      const file = setting.ndjson(dataset('a', { tags: keys.map((key) => ({ key })) }));
+      return setting.run(file, { source: `s-${index}`, createTagKeys: 'platform' });
+    });
+    await untilWaiting(2);
+    await release();
+
+    expect(await Promise.all(imports)).toMatchObject([{ created: 1 }, { created: 1 }]);
+    // A deadlock undoes one of them.
+    expect(rollback).not.toHaveBeenCalled();
+    rollback.mockRestore();
   });
 
   describe('whose batch another transaction undoes again and again', () => {

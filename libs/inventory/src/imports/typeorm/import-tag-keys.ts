@@ -71,7 +71,8 @@ export class ImportTagKeys {
       this.made = new Map([...this.committed, ...missing.map((key) => [key, IMAGINED] as const)]);
       return this.made;
     }
-    const { rows: created } = await client.query<{ key: string }>(CREATE, [this.workspaceId, missing]);
+    // In one order, so that imports of several sources cannot deadlock.
+    const { rows: created } = await client.query<{ key: string }>(CREATE, [this.workspaceId, missing.sort()]);
     for (const { key } of created) {
       await this.audit.record(this.workspaceId, createdAct(key), (text, values) => client.query(text, values));
     }
