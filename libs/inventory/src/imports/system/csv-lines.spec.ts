@@ -110,6 +110,24 @@ describe('csvLines', () => {
     expect((process.cpuUsage().user - started) / 1e6).toBeLessThan(3);
   });
 
+  it.each([
+    ['tags,tags.length', '[],abc'],
+    ['tags,tags.__proto__.x', '[],y'],
+    ['tags,tags.0.key', '"[{""key"":""a""}]",b'],
+    ['tags.0.key,tags', 'b,"[{""key"":""a""}]"'],
+    ['compliance,compliance.agentVersion', 'old,1.2'],
+    ['compliance.agentVersion,compliance', '1.2,old'],
+  ])('refuses a row that gives a member and a part of it: %s', async (columns, cells) => {
+    const csv = `categoryKey,externalId,name,${columns}\nCOMPUTER,a,n,${cells}\nCOMPUTER,b,n,,\n`;
+
+    const lines = await linesOf(csv);
+
+    expect(lines).toMatchObject([
+      { line: 2, fault: 'Column 5 of the row and one before it give the same member.' },
+      { line: 3, value: { externalId: 'b' } },
+    ]);
+  });
+
   it('keeps a column with a forbidden name, so that its record is refused', async () => {
     const [line] = await linesOf('categoryKey,externalId,name,__proto__.x\nCUSTOM,c-1,x,1\n');
     expect(Object.keys((line as { value: object }).value)).toContain('__proto__');

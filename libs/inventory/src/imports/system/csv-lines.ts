@@ -152,7 +152,9 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
       value[name] = cell;
       continue;
     }
-    place(value, path, isBoolean ? booleanOr(cell) : name === 'tags' ? jsonOr(cell) : cell);
+    if (!place(value, path, isBoolean ? booleanOr(cell) : name === 'tags' ? jsonOr(cell) : cell)) {
+      return { fault: `Column ${index + 1} of the row and one before it give the same member.` };
+    }
   }
   if (as === 'items') return { value };
   // Columns tags.0.key, tags.2.key … have produced an object with numeric names.
@@ -185,14 +187,18 @@ export function readBooleans(record: object): void {
   }
 }
 
-function place(target: Record<string, unknown>, path: readonly string[], content: unknown): void {
+/** Returns false where another column gave the member, a part of it, or all that it is a part of. */
+function place(target: Record<string, unknown>, path: readonly string[], content: unknown): boolean {
   let object = target;
-  for (let depth = 0; depth < path.length - 1; depth += 1) {
-    const name = path[depth] ?? '';
-    const inner = Object.hasOwn(object, name) ? object[name] : undefined;
-    const next = (typeof inner === 'object' && inner !== null ? inner : Object.create(null)) as Record<string, unknown>;
-    object[name] = next;
-    object = next;
+  for (const name of path.slice(0, -1)) {
+    const inner: unknown = Object.hasOwn(object, name) ? object[name] : Object.create(null);
+    // What has a prototype is the JSON of a cell.
+    if (typeof inner !== 'object' || inner === null || Object.getPrototypeOf(inner) !== null) return false;
+    object[name] = inner;
+    object = inner as Record<string, unknown>;
   }
-  object[path.at(-1) ?? ''] = content;
+  const last = path.at(-1) ?? '';
+  if (Object.hasOwn(object, last)) return false;
+  object[last] = content;
+  return true;
 }
