@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
-import { type InputLine, InputUnreadable } from '../domain/import-files.port';
+import { type Format, type InputLine, InputUnreadable } from '../domain/import-files.port';
 import { parseImportRecord } from '../domain/import-record';
 import { csvLines } from './csv-lines';
 import { ImportFilesSystem } from './import-files.system';
@@ -25,11 +25,16 @@ describe('Files of an import', () => {
   const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  async function read(content: string | Buffer, name = 'export', mostBytes?: number): Promise<InputLine[]> {
+  async function read(
+    content: string | Buffer,
+    name = 'export',
+    mostBytes?: number,
+    format: Format | null = null,
+  ): Promise<InputLine[]> {
     const path = join(directory, name);
     writeFileSync(path, content);
     const lines: InputLine[] = [];
-    const options = { map: null, format: null, ...(mostBytes !== undefined && { mostBytes }) };
+    const options = { map: null, format, ...(mostBytes !== undefined && { mostBytes }) };
     for await (const some of new ImportFilesSystem().read([path], () => undefined, options)) lines.push(...some);
     return lines;
   }
@@ -53,6 +58,25 @@ describe('Files of an import', () => {
     expect(kept.length).toBeGreaterThan(MEBIBYTE);
 
     expect(await read(`${kept}\n${kept}\n`)).toMatchObject([{ again: true }, { again: true }]);
+  });
+
+  it('reads a file of bad lines as one, whatever the format that its lines had', async () => {
+    const kept = { line: 3, reason: 'It is bad.', header: 'categoryKey,externalId,name', text: 'CUSTOM,c-1,x' };
+
+    expect(await read(JSON.stringify(kept), 'bad-lines', undefined, 'csv')).toMatchObject([
+      { again: true, value: { externalId: 'c-1' } },
+    ]);
+  });
+
+  it('reads UTF-16 without copying it for each half of a pair', async () => {
+    const copies = jest.spyOn(Buffer, 'concat');
+
+    const lines = await read(utf16('\udc00'.repeat(20_000)));
+    const { length } = copies.mock.calls;
+    copies.mockRestore();
+
+    expect(lines).toMatchObject([{ fault: 'The line is not UTF-8.' }]);
+    expect(length).toBeLessThan(100);
   });
 
   describe.each([

@@ -43,7 +43,7 @@ export class ImportFilesSystem extends ImportFiles {
       );
       try {
         const { start, bytes } = await opened(bounded(plainBytes(counted, /\.gz$/i.test(file)), file, mostBytes));
-        const found = format ?? (map === null ? formatOfRecords(file, start) : null);
+        const found = map === null ? formatOfRecords(file, start, format) : null;
         if (map !== null) yield* mappedLines(bytes, start, { fileIndex, file, format, map });
         else if (found === 'csv') yield* csvLines(bytes, fileIndex);
         else if (found === 'json') yield [{ fileIndex, line: 1, fault: NEEDS_A_MAP }];

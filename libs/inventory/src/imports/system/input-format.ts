@@ -68,11 +68,12 @@ export function formatOfItems(file: string, { line, value, more }: Start): Forma
   return more && value !== undefined ? 'ndjson' : 'json';
 }
 
-/** The format of a file of records. A JSON document is none, and needs a map. */
-export function formatOfRecords(file: string, start: Start): Format {
+/** The format of a file of records, which may be `given`. A JSON document is none, and needs a map. */
+export function formatOfRecords(file: string, start: Start, given: Format | null = null): Format {
   const { line, value } = start;
   const isLong = line.length > MAX_LINE_BYTES;
   if (isKeptLine(value)) return 'ndjson';
+  if (given !== null) return given;
   if (isNamedCsv(file)) return 'csv';
   if (start.unfinished && start.more && !isLong) return 'json';
   if (isNamedNdjson(file)) return 'ndjson';

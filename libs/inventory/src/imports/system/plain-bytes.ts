@@ -70,6 +70,6 @@ async function* fromUtf16(bytes: AsyncIterable<Buffer>, isBigEndian: boolean): A
 
 /** Half of a pair is not mended unseen: its line is a bad one, like others with bytes that are not UTF-8. */
 function utf8Of(text: string): Buffer {
-  const parts = text.split(HALF_OF_A_PAIR).map((part) => Buffer.from(part));
-  return parts.reduce((before, part) => Buffer.concat([before, NO_CHARACTER, part]));
+  const [first = '', ...others] = text.split(HALF_OF_A_PAIR);
+  return Buffer.concat([Buffer.from(first), ...others.flatMap((part) => [NO_CHARACTER, Buffer.from(part)])]);
 }
