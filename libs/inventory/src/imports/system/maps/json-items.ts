@@ -287,12 +287,15 @@ class ItemWalk {
 
 const isUnsafe = (number: string): boolean => LONG_INTEGER.test(number) && !Number.isSafeInteger(Number(number));
 
+/** A line has its own limit. */
+const NO_LIMIT: ItemLimit = { bytes: Infinity, fault: '' };
+
 /** Parses a text as {@link jsonItems} does: two long integers never become one. @throws when it is not JSON */
 export function parseItem(text: string): unknown {
   const value = parseForeignJson(text);
   if (!/\d{16}/.test(text)) return value;
   const parse = newParser();
-  const walk = new ItemWalk([], ITEM_LIMIT);
+  const walk = new ItemWalk([], NO_LIMIT);
   walk.take([...tokensOf(parse(text)), ...tokensOf(parse(none))]);
   const [read] = walk.left();
   return read && 'item' in read && !Array.isArray(value) ? read.item : value;

@@ -206,6 +206,8 @@ describe('A path of items', () => {
       '9007199254740993',
       '9007199254740992',
     ]);
+    const long = `{"id":9007199254740993,"n":[${'1,'.repeat(300_000)}1]}`;
+    expect(await idsOf(long, { file: 'x.ndjson', chunk: 65_536 })).toEqual(['9007199254740993']);
   });
 
   it.each([
