@@ -7,16 +7,16 @@ describe('What an import may hide', () => {
   it('is a fifth of the source, or fewer than 20 assets, without being asked for', () => {
     expect(why(20, 100)).toBeNull();
     expect(why(19, 19)).toBeNull();
-    expect(why(20, 99)).toMatch(/^20 of the 99 visible assets .* set "hide at most" to 20\.$/);
+    expect(why(20, 99)).toMatch(/^20 of the 99 visible assets [^.]* set "hide at most" \(--hide-at-most\) to 20\.$/);
     expect(why(21, 100)).toMatch(/more than 20 %/);
   });
 
   it('is what the limit says, downwards too', () => {
     expect(why(1, 100, { assets: 1 })).toBeNull();
-    expect(why(2, 100, { assets: 1 })).toMatch(/"hide at most" allows only 1\.$/);
+    expect(why(2, 100, { assets: 1 })).toMatch(/--hide-at-most\) allows only 1\.$/);
     expect(why(1, 100, { assets: 0 })).not.toBeNull();
     expect(why(100, 100, { percent: 100 })).toBeNull();
-    expect(why(1, 100, { percent: 0.5 })).toMatch(/"hide at most" allows only 0\.5%\.$/);
+    expect(why(1, 100, { percent: 0.5 })).toMatch(/--hide-at-most\) allows only 0\.5%\.$/);
     expect(why(5, 1_000, { percent: 0.5 })).toBeNull();
     expect(why(69, 750, { percent: 9.2 })).toBeNull();
     expect(why(70, 750, { percent: 9.2 })).not.toBeNull();

@@ -16,6 +16,9 @@ export function parseHideLimit(text: string): HideLimit | null {
 const USUAL_PERCENT = 20;
 const USUAL_ASSETS = 20;
 
+/** The limit as the page of an upload names it, and as the command does. */
+const LIMIT = '"hide at most" (--hide-at-most)';
+
 /** The removals of an import with `--missing hide`. */
 interface Removal {
   /** Visible assets of the source before the import. */
@@ -33,12 +36,12 @@ export function whyImplausible({ visible, missing, named }: Removal, limit: Hide
   if (!named)
     return `The input named no asset, so all ${visible} visible assets of the source would be hidden. Check the export.`;
   if (limit !== null && 'assets' in limit) {
-    return missing <= limit.assets ? null : `${would}, but "hide at most" allows only ${limit.assets}.`;
+    return missing <= limit.assets ? null : `${would}, but ${LIMIT} allows only ${limit.assets}.`;
   }
   const percent = limit?.percent ?? USUAL_PERCENT;
   // Whole numbers, as a limit has three decimals at most: 9.2 * 750 is less than 6900.
   if (missing * 100_000 <= Math.round(percent * 1_000) * visible) return null;
-  if (limit !== null) return `${would}, but "hide at most" allows only ${percent}%.`;
+  if (limit !== null) return `${would}, but ${LIMIT} allows only ${percent}%.`;
   if (missing < USUAL_ASSETS) return null;
-  return `${would}, more than ${USUAL_PERCENT} %. If that is right, set "hide at most" to ${missing}.`;
+  return `${would}, more than ${USUAL_PERCENT} %; if that is right, set ${LIMIT} to ${missing}.`;
 }
