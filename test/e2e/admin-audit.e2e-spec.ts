@@ -7,6 +7,7 @@ import type { AssetId, WorkspaceId } from '#libs/kernel';
 import { runAdmin } from '../support/admin-command';
 import { AuditSetting } from '../support/audit-setting';
 import { type Row, expectFault } from '../support/finished-command';
+import { packedShell } from '../support/module-pack/module-pack';
 import { type FinishedCommand } from '../support/running-command';
 
 function document(finished: FinishedCommand, exitCode = 0): Row {
@@ -135,7 +136,7 @@ describe('admin audit', () => {
       'sh',
       ['-c', `node apps/admin/run.mjs audit list --ndjson | head -n 1`],
       {
-        env: { PATH: process.env['PATH'], ...environment },
+        env: { ...packedShell(), PATH: process.env['PATH'], ...environment },
       },
     );
     expect([stdout.trim().split('\n').length, stderr]).toEqual([1, '']);
@@ -146,7 +147,7 @@ describe('admin audit', () => {
     const failed = await promisify(execFile)(
       'sh',
       ['-c', `ulimit -f 1; node apps/admin/run.mjs audit list --json > '${file}'`],
-      { env: { PATH: process.env['PATH'], ...environment } },
+      { env: { ...packedShell(), PATH: process.env['PATH'], ...environment } },
     ).catch((error: { readonly code: number; readonly stderr: string }) => error);
     expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: The output could not/) as string });
   });

@@ -25,6 +25,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { examplesOf } from '../support/doc-examples';
 import { freePort } from '../support/free-port';
+import { packedShell } from '../support/module-pack/module-pack';
 import { demandProgram, searchPath } from '../support/programs.cjs';
 import { RedisProcess } from '../support/redis-process';
 import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
@@ -64,6 +65,7 @@ describe('docs/production.md', () => {
     shell = spawn('sh', ['-eu', '-c', substituted(script)], {
       cwd: file('opt/compliance'),
       env: {
+        ...packedShell(),
         PATH: `${file('bin')}:${searchPath()}`,
         REDISCLI_AUTH: new URL(redis.url).password,
         ...(process.env['TMPDIR'] ? { TMPDIR: process.env['TMPDIR'] } : {}),

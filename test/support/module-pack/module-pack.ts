@@ -32,3 +32,9 @@ export function packedStart(): { readonly words: string[]; readonly environment:
   if (pack === undefined) return { words: [], environment: {} };
   return { words: [...FLAGS, '--require', join(__dirname, 'read.cjs')], environment: { TEST_MODULE_PACK: pack } };
 }
+
+/** The environment of a shell whose commands start built programs. */
+export function packedShell(): Readonly<Record<string, string>> {
+  const { words, environment } = packedStart();
+  return { ...environment, NODE_OPTIONS: words.map((word) => `"${word}"`).join(' ') };
+}
