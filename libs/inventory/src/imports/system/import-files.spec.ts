@@ -17,7 +17,7 @@ const MEBIBYTE = 1_048_576;
 const PRINTER = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Café 🖨' };
 const LINES = `${JSON.stringify(PRINTER)}\n${JSON.stringify(PRINTER)}\n`;
 const ROWS = `categoryKey,externalId,name\r\nCUSTOM,c-1,Café 🖨\r\nCUSTOM,c-1,Café 🖨\r\n`;
-const NEEDS_A_MAP = 'The file is one JSON document, which only a map reads: choose a map.';
+const NEEDS_A_MAP = 'The file is one JSON document, which only a map reads: choose a map (--map).';
 
 const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
 

@@ -9,7 +9,7 @@ import { mappedLines } from './maps/mapped-lines';
 import { ndjsonLines } from './ndjson-lines';
 import { plainBytes } from './plain-bytes';
 
-const NEEDS_A_MAP = 'The file is one JSON document, which only a map reads: choose a map.';
+const NEEDS_A_MAP = 'The file is one JSON document, which only a map reads: choose a map (--map).';
 
 /**
  * Reads NDJSON and CSV, in UTF-8 or UTF-16 and optionally gzipped, and with a map also JSON documents. Name and first
