@@ -385,10 +385,12 @@ describe('The history by day', () => {
     expect(await statesOf()).toBe(0);
   });
 
-  it('removes in one round more than one batch, whatever is known of the table', async () => {
+  /** Two former states of more assets than go at once, of 500 days ago, described by the numbers of their sets. */
+  const twoBatches = async (): Promise<void> => {
     await app.arrange.manyAssets(workspace, 10_001);
     for (const set of ['1000000001', '1000000002']) {
-      const end = 'UPDATE asset SET change_id = $2, version = version + 1 WHERE workspace_id = $1';
+      const end = `UPDATE asset SET description = $2::text, change_id = $2::bigint, version = version + 1
+                    WHERE workspace_id = $1`;
       await app.arrange.change(workspace, end, [workspace, set]);
       await app.arrange.change(workspace, `SELECT take_change_ticket($1, $2, 2::smallint, 'x', NULL)`, [
         workspace,
@@ -396,10 +398,32 @@ describe('The history by day', () => {
       ]);
     }
     await moveBack(500);
+  };
+
+  it('removes in one round more than one batch, whatever is known of the table', async () => {
+    await twoBatches();
 
     await work.forget();
 
     expect(await statesOf()).toBe(0);
+  });
+
+  it('shows nothing of before the end of a state that went, while others are still to go', async () => {
+    await twoBatches();
+    const { admin } = app.database;
+    const { rows } = await admin.query<{ ended: Date; id: string }>(
+      `SELECT changed_at AS ended, (SELECT public_id FROM asset WHERE workspace_id = $1 LIMIT 1) AS id
+         FROM change_set WHERE workspace_id = $1 AND id = 1000000001`,
+      [workspace],
+    );
+    const { ended, id } = rows[0] as { ended: Date; id: string };
+
+    await admin.query('SELECT forget_versions(400)');
+
+    expect(await statesOf()).toBe(10_001);
+    const at = async (time: number) => client.get(`${ASSETS}/${id}?asOf=${new Date(time).toISOString()}`);
+    expect((await at(ended.getTime())).body).toMatchObject({ description: '1000000001' });
+    expect((await at(ended.getTime() - 1)).body['detail']).toContain(ended.toISOString());
   });
 
   const statesOf = async (): Promise<number | null> =>
