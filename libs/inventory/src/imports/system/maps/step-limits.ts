@@ -16,7 +16,8 @@ const READS_BETWEEN_LOOKS = 32;
 export class StepLimits implements JsonataOptions {
   readonly timeout: number;
   readonly sequence: number;
-  readonly RegexEngine = LinearRegex as unknown as RegExpConstructor;
+  readonly RegexEngine: RegExpConstructor;
+  private begun = 0;
   private reads = 0;
   private memory: MemoryWatch | null = null;
 
@@ -27,12 +28,26 @@ export class StepLimits implements JsonataOptions {
   ) {
     this.timeout = limits.timeout;
     this.sequence = limits.sequence;
+    const look = (): void => this.lookAtTime();
+    this.RegexEngine = class extends LinearRegex {
+      override exec(text: string): RegExpExecArray | null {
+        look();
+        return super.exec(text);
+      }
+    } as unknown as RegExpConstructor;
   }
 
   /** Begins an evaluation. */
   begin(): void {
     this.reads = 0;
     this.memory = null;
+    this.begun = Date.now();
+  }
+
+  /** JSONata makes no step between the matches of a text, each of which may read all of the rest. */
+  private lookAtTime(): void {
+    if (Date.now() - this.begun > this.timeout)
+      throw new Error(`The expression takes longer than ${this.timeout} milliseconds.`);
   }
 
   /** @throws when the memory of the process is nearly full */
