@@ -120,10 +120,15 @@ async function* wholeItems(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonl
   else yield* inParts(list);
 }
 
-/** A document may have any number of items, and a line takes as much memory as a small one. */
-function* inParts(items: readonly unknown[]): Generator<readonly JsonItem[]> {
+/** A document may have any number of items, of any size, and a line takes as much memory as a small one. */
+async function* inParts(items: readonly unknown[]): AsyncGenerator<readonly JsonItem[]> {
   for (let at = 0; at < items.length; at += PART) {
-    yield items.slice(at, at + PART).map(foundItem);
+    const part: JsonItem[] = [];
+    for (const item of items.slice(at, at + PART)) {
+      if (isTurnOver()) await endTurn();
+      part.push(foundItem(item));
+    }
+    yield part;
   }
 }
 
