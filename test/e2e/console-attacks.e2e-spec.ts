@@ -404,10 +404,36 @@ describe('An attacker of the console', () => {
 
     it.each([
       ['a length', 'Content-Length: 5\r\n', '0\r\n\r\n'],
-      ['chunks', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n'],
       ['neither', 'X-A: b\r\n', ''],
+      ['an expectation that nobody knows', 'Expect: x\r\n', ''],
     ])('reads one with %s', async (_, headers, body) => {
       expect(await sendBefore(headers, body)).toMatch(/^HTTP\/1\.1 303 /);
+    });
+
+    it('reads no chunk, each of which costs however short it is, and no request after it', async () => {
+      const said = await sendBefore('Transfer-Encoding: chunked\r\n', '1\r\na\r\n'.repeat(10_000) + '0\r\n\r\n');
+
+      expect(said).toMatch(/^HTTP\/1\.1 411 [^]*\r\nConnection: close\r\n/);
+      expect(said.split('HTTP/1.1 ')).toHaveLength(2);
+    });
+
+    it.each([
+      ['with an expectation', '/nowhere', 'Expect: x\r\n'],
+      ['for a target that no URL can be', 'http://[/nowhere', ''],
+    ])('logs a request %s, and serves few of them that come at once', async (_, target, headers) => {
+      const { hostname, port, host } = new URL(console.origin);
+      const socket = connect(Number(port), hostname);
+      let said = '';
+      socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      socket.on('error', () => undefined);
+      const logged = console.logLines.length;
+
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n`.repeat(5_000));
+      await once(socket, 'close');
+
+      const served = said.split('HTTP/1.1 404 ').length - 1;
+      expect([served > 0, served <= 16]).toEqual([true, true]);
+      expect(console.logLines.length).toBeGreaterThan(logged);
     });
 
     it('reads no request with more than 200 headers, and none after it', async () => {

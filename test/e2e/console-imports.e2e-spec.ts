@@ -295,19 +295,20 @@ describe('An upload to the console', () => {
     expect((await admin.get('/imports/new')).text).toContain('value="leavers"');
   });
 
+  const END = '\r\n--b--\r\n';
   /** Begins to send a file, and never ends it. */
   const sendHalf = async (browser: ConsoleBrowser = admin, before = '') => {
     const address = await browser.uploadAddress();
-    const type = 'multipart/form-data; boundary=b';
-    const cookie = Object.entries(browser.cookies)
-      .map(([name, value]) => `${name}=${value}`)
-      .join('; ');
+    const half = `${before}--b\r\nContent-Disposition: form-data; name="file"; filename="half"\r\n\r\n${'x'.repeat(100_000)}`;
     const sending = request(`${console.origin}${address}`, {
-      ...{ method: 'POST', headers: { Cookie: cookie, Origin: console.origin, 'Content-Type': type } },
+      method: 'POST',
+      headers: {
+        ...{ Cookie: browser.cookieHeader, Origin: console.origin },
+        ...{ 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': half.length + END.length },
+      },
     });
     sending.on('error', () => undefined);
-    sending.write(before);
-    sending.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="half"\r\n\r\n${'x'.repeat(100_000)}`);
+    sending.write(half);
     while (!files().some((file) => file.endsWith('half'))) await delay(20);
     return sending;
   };
@@ -331,7 +332,7 @@ describe('An upload to the console', () => {
       const sending = await sendHalf(leaver, options);
       await admin.submit('/people', `/people/${leaver.personId}/${change}`);
 
-      sending.end('\r\n--b--\r\n');
+      sending.end(END);
       const [response] = (await once(sending, 'response')) as [IncomingMessage];
 
       response.resume();
@@ -363,7 +364,7 @@ describe('An upload to the console', () => {
 
     const { page } = await tried(record('h'));
     const left = files().filter((file) => file.endsWith('half'));
-    sending.end('\r\n--b--\r\n');
+    sending.end(END);
     const [response] = (await once(sending, 'response')) as [IncomingMessage];
 
     response.resume();

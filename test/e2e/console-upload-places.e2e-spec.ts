@@ -28,7 +28,7 @@ describe('A form whose file came and whose last field does not', () => {
     const before = places();
     const headers = {
       ...{ Cookie: browser.cookieHeader, Origin: console.origin },
-      'Content-Type': 'multipart/form-data; boundary=b',
+      ...{ 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': 1_000 },
     };
     const sending = request(`${console.origin}${await browser.uploadAddress()}`, { method: 'POST', headers });
     sending.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import type { Settings } from '#libs/platform/config';
 import { logAccess, openContext, whenServed } from '#libs/platform/http';
-import { closeUnread, hasTooManyHeaders } from '#libs/platform/http/server';
+import { closeUnread, hasTooManyHeaders, leavesChunks } from '#libs/platform/http/server';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 
@@ -30,11 +30,12 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
     if (url.startsWith('https:')) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
     const { headers, headersDistinct, method } = request;
     if (hasTooManyHeaders(request)) return refuse(response, 'There are too many headers.', 431);
+    // Browsers send none.
+    if (leavesChunks(request, response)) return refuse(response, 'A form must tell its length.', 411);
     // Proxies may have read the other one (RFC 9112, 3.2).
     if (headersDistinct['host']?.length !== 1) return refuse(response, 'The Host header must be given once.', 400);
     if (headers.host !== host) return refuse(response, `The console is at ${url}.`);
-    const isForeign = headers.origin !== undefined && headers.origin !== url;
-    if (isForeign && !['GET', 'HEAD'].includes(method))
+    if (![undefined, url].includes(headers.origin) && !['GET', 'HEAD'].includes(method))
       return refuse(response, 'A page of another site sent this form.');
     next();
   };

@@ -32,6 +32,12 @@ export function acceptTarget(request: IncomingMessage): void {
   if (!request.url.startsWith('/')) request.url = `/${request.url}`;
 }
 
+/** Removes scheme and authority from a target (RFC 9112, 3.2.2). Express calls no middleware for one that it cannot read. */
+export function takeAbsoluteForm(request: IncomingMessage): void {
+  const { path, query } = partsOf(request.url ?? '/');
+  request.url = path + query;
+}
+
 /** Names and values alternate. */
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;
 

@@ -66,8 +66,6 @@ export class ApiServerAdapter extends ExpressAdapter {
     );
     // The code that reads the body sends the 100, so a refused request gets none (RFC 9110, 10.1.1).
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
-    // Ignores other expectations. Node would refuse them with an empty 417 (RFC 9110, 10.1.1).
-    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('clientError', (error, socket) => this.refuseMalformed(error, socket as Socket));
     // Node would close the connection of a CONNECT without a response. This server tunnels nothing.
     server.on('connect', (_request, socket) => this.refuseTunnel(socket as Socket));

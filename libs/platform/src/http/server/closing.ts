@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { MAX_HEADERS } from './accept-target';
+import { MAX_HEADERS, takeAbsoluteForm } from './accept-target';
+import { stopParsing } from './stop-parsing';
 
 /** Time for the client to read the last response. */
 const LINGER_MS = 1_000;
@@ -34,6 +35,14 @@ export function closeUnread(request: IncomingMessage, response: ServerResponse):
   };
 }
 
+/** Tells whether a body comes in chunks. Each costs, however short it is, so none is looked at, and the response is the last one. */
+export function leavesChunks({ headers, socket }: IncomingMessage, response: ServerResponse): boolean {
+  if (headers['transfer-encoding'] === undefined) return false;
+  stopParsing(socket);
+  response.once('finish', () => socket.destroy());
+  return true;
+}
+
 /** An idle connection stays open for longer than proxies keep theirs, so that none sends a request on a closed one. */
 const KEEP_ALIVE_MS = 70_000;
 /** Bounds the memory and file descriptors of one instance (docs/production.md). */
@@ -61,6 +70,9 @@ interface Silence {
  */
 export function boundConnections(server: Server): void {
   const silences = new WeakMap<Socket, Silence>();
+  server.prependListener('request', takeAbsoluteForm);
+  // Ignores other expectations. Node would refuse them with an empty 417 (RFC 9110, 10.1.1), however many come at once.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.maxConnections = MAX_CONNECTIONS;
   // Node drops headers beyond this limit. `hasTooManyHeaders` tells of a request that reaches it.
   server.maxHeadersCount = MAX_HEADERS + 1;

@@ -1,6 +1,6 @@
 export { acceptTarget, hasTooManyHeaders } from './accept-target';
 export { ApiServerAdapter, strictExpress } from './api-server';
-export { boundConnections, closeUnread } from './closing';
+export { boundConnections, closeUnread, leavesChunks } from './closing';
 export { formReader } from './form-reader';
 export { HttpMetrics } from './http-metrics';
 export { PipelinedRequests } from './pipelined-requests';
