@@ -317,13 +317,14 @@ describe('The applications of the console', () => {
     const rotate = async (fields: object) =>
       (await admin.post(`${path}/rotate-secret`, { ...fields, overlap: 'none' })).status;
 
-    const removed = await act(credentials.client_id, 'remove-secret');
-    const ended = await tokenOf(credentials);
-    const form = (await admin.get(path)).fields(`${path}/rotate-secret`);
-    const first = await rotate(form);
-    await act(credentials.client_id, 'remove-secret');
+    const form = async () => (await admin.get(path)).fields(`${path}/rotate-secret`);
+    const remove = () => act(credentials.client_id, 'remove-secret');
 
-    expect([removed.status, ended.status, first, await rotate(form)]).toEqual([303, 401, 200, 303]);
+    const [before, removed, ended] = [await form(), await remove(), await tokenOf(credentials)];
+    const [outdated, fresh] = [await rotate(before), await form()];
+    const [first, , again] = [await rotate(fresh), await remove(), await rotate(fresh)];
+
+    expect([removed.status, ended.status, outdated, first, again]).toEqual([303, 401, 303, 200, 303]);
   });
 
   it('sets scopes, and takes no unknown one, nor by a form of before one that somebody took away', async () => {

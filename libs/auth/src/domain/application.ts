@@ -39,7 +39,7 @@ export interface Application extends Grant {
   readonly name: string;
   readonly issuedAt: Date | null;
   readonly createdAt: Date;
-  /** When the newest secret was made, which may be removed. Null where there was none, or before this was recorded. */
+  /** When the newest secret was made or removed. Null where there was none, or before this was recorded. */
   readonly secretMadeAt: Date | null;
   readonly previousSecretExpiresAt: Date | null;
   /** Those that are accepted now. */

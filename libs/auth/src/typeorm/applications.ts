@@ -233,7 +233,9 @@ export class Applications {
 
   /** Removes the secret, so that only keys and trusts prove the application. Ends an overlap, the live token and its stream. */
   async removeSecret(clientId: string): Promise<Application | null> {
-    const changes = { secret_digest: null, secret_last_used_at: null, ...NO_PREVIOUS_SECRET, ...END_TOKEN };
+    // Nobody makes a secret again who asked for another one before.
+    const removed = { secret_digest: null, secret_created_at: () => 'now()', secret_last_used_at: null };
+    const changes = { ...removed, ...NO_PREVIOUS_SECRET, ...END_TOKEN };
     return this.change(clientId, 'application.secret_removed', changes, {}, (before) => secretsOf(before).length > 0);
   }
 
