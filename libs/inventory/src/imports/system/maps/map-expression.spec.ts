@@ -14,6 +14,13 @@ describe('An expression of a map', () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
+  it('runs them on no text that would keep others waiting', async () => {
+    const contains = (length: number) => valueOf('$contains(a, /b/)', { a: 'a'.repeat(length) });
+
+    expect(await contains(10_000)).toBe(false);
+    await expect(contains(10_001)).rejects.toThrow('A regular expression takes a text of at most 10000 characters.');
+  });
+
   it.each([
     ['$match(a, /([0-9]+)/).match', { a: 'x1y22' }, ['1', '22']],
     ['$match(a, /^b/).match', { a: 'ab' }, undefined],
