@@ -52,13 +52,13 @@ export class SignInController {
     this.issuer.getClient();
     const { req: request } = response;
     const kept = this.cookies.read(request, 'sign_in');
-    if (kept === null) {
-      // A page of any site can send browsers here, and must not use up the limit of their address.
-      this.limit.tell(response, 'no sign-in was begun');
+    if (kept === null || request.query['state'] !== kept.split('.')[0]) {
+      // A page of any site can send browsers here, and must not use up the limit of their address. A sign-in that the
+      // browser began later goes on.
+      this.limit.tell(response, 'the browser began no such sign-in');
       throw new ForbiddenException(REFUSED);
     }
-    // A callback with another state belongs to an earlier sign-in of the browser. The later one goes on.
-    if (request.query['state'] === kept.split('.')[0]) this.cookies.clear(response, 'sign_in');
+    this.cookies.clear(response, 'sign_in');
     let hint = '';
     const people = await this.limit.check(response, async () => {
       const account = await this.issuer.finish(request.originalUrl, kept);
