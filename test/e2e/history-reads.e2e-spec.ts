@@ -12,7 +12,11 @@ describe('Slow reads of the history of one workspace', () => {
   });
   afterAll(() => app.stop());
 
-  it.each(['as of an instant', 'of states'])('leave connections to others: reads %s', async (kind) => {
+  const LOCK_STATES = 'LOCK TABLE asset_version IN ACCESS EXCLUSIVE MODE';
+  const lockChanges = (workspace: string): string =>
+    `SELECT pg_advisory_xact_lock(hashtextextended('change_ticket ${workspace}', 0))`;
+
+  it.each(['as of an instant', 'as of now', 'of states'])('leave connections to others: reads %s', async (kind) => {
     const workspace = await app.arrange.aWorkspace();
     const client = await app.arrange.aClient(workspace);
     const other = await app.arrange.aClient(await app.arrange.aWorkspace());
@@ -23,11 +27,13 @@ describe('Slow reads of the history of one workspace', () => {
     await client.patch(`${ASSETS}/${id}`, { description: 'later' });
     const { admin } = app.database;
     await admin.query('BEGIN');
-    await admin.query('LOCK TABLE asset_version IN ACCESS EXCLUSIVE MODE');
+    await admin.query(kind === 'as of now' ? lockChanges(workspace) : LOCK_STATES);
 
-    const path = kind === 'of states' ? `${ASSETS}/${id}/history` : `${ASSETS}/${id}?asOf=${asOf}`;
+    const instant = kind === 'as of now' ? new Date().toISOString() : asOf;
+    const path = kind === 'of states' ? `${ASSETS}/${id}/history` : `${ASSETS}/${id}?asOf=${instant}`;
     const reads = Array.from({ length: READS }, () => client.get(path));
     await someoneWaits(app.database);
+    await delay(200);
     const first = await Promise.race([other.page(ASSETS), ...reads]);
     await admin.query('COMMIT');
 
@@ -46,7 +52,7 @@ describe('Slow reads of the history of one workspace', () => {
     await delay(5);
     const { admin } = app.database;
     await admin.query('BEGIN');
-    await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('change_ticket ' || $1, 0))`, [workspace]);
+    await admin.query(lockChanges(workspace));
 
     const now = client.get(`${ASSETS}/${id}?asOf=${new Date().toISOString()}`);
     await someoneWaits(app.database);

@@ -49,7 +49,7 @@ export class History {
     // A state is shown with what differs from the one before it.
     const budget = new RowBudget(size + 1, mostBytes, 2);
     const read = () => this.database.read(scope, [bind(statement, values, budget)]);
-    const [rows = []] = await this.inTurn(scope, read);
+    const [rows = []] = await this.inTurn(scope.workspaceId, read);
     const [total, wasVisible] = rows[0] ?? [];
     if (wasVisible !== 't') return null;
     const states = rows.flatMap((row) => {
@@ -82,18 +82,20 @@ export class History {
   ): Promise<Item | null> {
     const { statement, toItem } = expand ? history.findExpanded : history.find;
     const bound = bind(statement, [scope.workspaceId, instant.toISOString(), id]);
+    const { workspaceId } = scope;
     const row =
-      (await this.rowOfPast(scope, instant, bound)) ?? (await this.waitUntilOver(scope.workspaceId, instant, bound));
+      (await this.rowOfPast(scope, instant, bound)) ??
+      (await this.inTurn(`${workspaceId} now`, () => this.waitUntilOver(workspaceId, instant, bound)));
     const [_newest, _now, _first, ...columns] = row ?? [];
     return columns[0] == null ? null : asItWas(toItem(columns), instant);
   }
 
   /**
    * Reads for one request of a workspace at a time. An asset may have so many states that each read takes a second, and a few
-   * of them would take all connections.
+   * of them would take all connections. So would reads of now that wait for a change, which have a key of their own.
    */
-  private async inTurn<Result>({ workspaceId }: ReadScope, read: () => Promise<Result>): Promise<Result> {
-    const turn = await this.turns.enter(workspaceId, READ_PATIENCE_MS);
+  private async inTurn<Result>(key: string, read: () => Promise<Result>): Promise<Result> {
+    const turn = await this.turns.enter(key, READ_PATIENCE_MS);
     if (turn?.kind !== 'turn') throw new DomainError('service_unavailable', MANY_READS);
     try {
       return await read();
@@ -104,7 +106,7 @@ export class History {
 
   /** The row of a statement where a change came after the instant. Any other may have megabytes, and is not kept. */
   private async rowOfPast(scope: ReadScope, instant: Date, statement: BoundStatement): Promise<TextRow | undefined> {
-    const [[row] = []] = await this.inTurn(scope, () => this.database.read(scope, [statement]));
+    const [[row] = []] = await this.inTurn(scope.workspaceId, () => this.database.read(scope, [statement]));
     return momentOf(row, instant).newest > instant.getTime() ? row : undefined;
   }
 
