@@ -99,6 +99,8 @@ describe('Files of an import', () => {
 
   it.each<[string, string]>([
     ['[{"id":1}]', 'devices.json'],
+    // A download that broke off.
+    ['[{"id":1,"name":"x"},{"id":2', 'devices.json'],
     ['[\n{"id":1},\n{"id":2}\n]\n', 'devices.json'],
     ['{"value":[{"id":1}]}', 'devices.json'],
     ['{\n  "value": [\n    {"id": 1}\n  ]\n}\n', 'devices.json'],

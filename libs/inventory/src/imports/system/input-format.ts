@@ -77,7 +77,7 @@ export function formatOfRecords(file: string, start: Start, given: Format | null
   if (isNamedCsv(file)) return 'csv';
   if (start.unfinished && start.more && !isLong) return 'json';
   if (isNamedNdjson(file)) return 'ndjson';
-  if ((start.unfinished && isLong) || Array.isArray(value) || (!start.more && isAnswer(value))) return 'json';
+  if ((start.unfinished && isLong) || line.startsWith('[') || (!start.more && isAnswer(value))) return 'json';
   return value === undefined && !line.startsWith('{') && separatorIn(line) !== null ? 'csv' : 'ndjson';
 }
 
