@@ -4,10 +4,12 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '../../..');
 /** Modules of the programs that tests start repeatedly. Excludes the programs themselves, which would run. */
 const LOADED = [
-  'apps/api/src/create-app.js',
+  ...['apps/api/src/create-app.js', 'apps/console/src/create-console.js'],
   'libs/platform/src/process/index.js',
   ...['command-line', 'operator', 'output'].map((name) => `apps/admin/src/${name}.js`),
   ...['audit', 'auth', 'inventory'].map((name) => `libs/${name}/src/operators.js`),
+  // The API imports these only when it starts.
+  ...['audit', 'auth', 'computers', 'inventory'].map((name) => `libs/${name}/src/${name}.module.js`),
 ];
 
 /** Sets the V8 flags of the API, in tests also for commands and the console: V8 rejects code compiled under other flags. */

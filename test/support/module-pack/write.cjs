@@ -11,6 +11,9 @@ const [pack, ...programs] = process.argv.slice(2);
 const resolved = {};
 const scripts = new Map();
 
+/** An import at run time, in a line that is not of a comment. */
+const IMPORT = /^(?!\s*(?:\*|\/\/)).*\bimport\s*\(/m;
+
 const resolveFilename = Module._resolveFilename;
 Module._resolveFilename = (request, parent, ...rest) => {
   const file = resolveFilename(request, parent, ...rest);
@@ -28,7 +31,7 @@ process.exit(0);
 function load(module, file) {
   const code = Module.wrap(commonJsOf(file));
   // Precompiled code has no import callback.
-  if (/\bimport\s*\(/.test(code)) return loadFile(module, file);
+  if (IMPORT.test(code)) return loadFile(module, file);
   const script = new vm.Script(code, { filename: file });
   scripts.set(file, { code, script });
   return script.runInThisContext()(module.exports, Module.createRequire(file), module, file, dirname(file));
