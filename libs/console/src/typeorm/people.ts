@@ -20,6 +20,8 @@ import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from '.
 /** A person who did not sign in within so many days of being added is closed. The function console_memberships knows it. */
 const OPEN_DAYS = 14;
 const LINK_MINUTES = 5;
+/** By the clock of the database alone. A link that ends later was made before the clock was set back. */
+const LINK_END = `now() + interval '${LINK_MINUTES} minutes'`;
 const UNIQUE_VIOLATION = '23505';
 /** A to Z are the same in either case. Other letters that look alike are others: the sign of the kelvin is no k. */
 const isAddress = (email: string) =>
@@ -109,7 +111,7 @@ export class People {
       const meant = await manager.find(PersonRow, { where, order: OLDEST_FIRST });
       const person = meant.find((one) => stateOf(one) === 'open');
       if (!person) throw new NoSuchPerson();
-      const link = { link_digest: digestOf(secret), link_expires_at: expiresAt };
+      const link = { link_digest: digestOf(secret), link_expires_at: () => LINK_END };
       await manager.update(PersonRow, { workspace_id: workspaceId, id: person.id }, link);
     });
     return { token: textOf({ workspaceId, secret }), expiresAt };
@@ -121,8 +123,9 @@ export class People {
     if (!link) return null;
     const { workspaceId, secret } = link;
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const unused = { link_digest: digestOf(secret), link_expires_at: Raw((column) => `${column} > now()`) };
+      const inTime = Raw((column) => `${column} BETWEEN now() AND ${LINK_END}`);
       const used = { link_digest: null, link_expires_at: null };
+      const unused = { link_digest: digestOf(secret), link_expires_at: inTime };
       const present = { workspace_id: workspaceId, removed_at: IsNull(), ...unused };
       const updated = await manager.update(PersonRow, present, used, { returning: ['id'] });
       const [person] = updated.raw as { id: string }[];
