@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { projectFiles, root } from './project-files';
 
 /** A value of YAML or JSON. */
@@ -13,14 +13,11 @@ export const textOf = (path: string): string => readFileSync(join(root, path), '
 /** Returns the documents of every YAML file under docker/ and .github/, by path. @throws for an invalid file */
 export function readYaml(): Readonly<Record<string, readonly Tree[]>> {
   const paths = projectFiles().filter((path) => /^(docker|\.github)\/.*\.ya?ml$/.test(path));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'test/support/yaml-reader.mjs')], {
-    cwd: root,
-    input: JSON.stringify(paths),
-    encoding: 'utf8',
-    timeout: 100_000,
-  });
-  if (status !== 0) throw new Error(stderr);
-  return JSON.parse(stdout) as Record<string, Tree[]>;
+  const documents = (path: string): Tree[] =>
+    textOf(path)
+      .split(/^---$/m)
+      .map((text) => parse(text, { merge: true }) as Tree);
+  return Object.fromEntries(paths.map((path) => [path, documents(path)]));
 }
 
 /** Returns the values at a path of names, with `*` for every member. Empty when the path does not exist. */
