@@ -41,6 +41,21 @@ describe('ndjsonLines', () => {
     ]);
   });
 
+  it('lets the process do other work between lines', async () => {
+    let turns = 0;
+    let ended = false;
+    const takeTurns = (): void => {
+      turns += 1;
+      if (!ended) setImmediate(takeTurns);
+    };
+    takeTurns();
+
+    const lines = await linesOf('{\n'.repeat(20_000));
+    ended = true;
+
+    expect([lines.length, turns > 15]).toEqual([20_000, true]);
+  });
+
   it('refuses a longer line, kept or not, and reads the next one', async () => {
     const long = recordOf(MAX_LINE_BYTES + 1);
     const texts = [long, kept(long), 'x'.repeat(MAX_LINE_BYTES + 1), 'x'.repeat(14 * MAX_LINE_BYTES)];
