@@ -15,13 +15,14 @@ type KeyPair = ReturnType<typeof generateKeyPairSync>;
 describe('An issuer of OpenID Connect', () => {
   let issuer: Issuer;
   let described: string;
+  let lacking: string;
   let methods: string[] | undefined;
   let claims: Record<string, unknown>;
   let changed: Record<string, unknown>;
   let signer: KeyPair;
   let keys: () => Response;
   beforeEach(() => {
-    [described, signer, changed] = [`${HOST}/${OURS}/v2.0`, own, {}];
+    [described, lacking, signer, changed] = [`${HOST}/${OURS}/v2.0`, '', own, {}];
     keys = () => Response.json({ keys: [own.publicKey.export({ format: 'jwk' })] });
     const secretFile = join(mkdtempSync(join(tmpdir(), 'issuer-')), 'secret');
     writeFileSync(secretFile, 'secret\n');
@@ -37,7 +38,8 @@ describe('An issuer of OpenID Connect', () => {
             ...{ jwks_uri: `${HOST}/keys`, id_token_signing_alg_values_supported: ['ES256'] },
             token_endpoint_auth_methods_supported: methods,
           };
-      return Promise.resolve(Response.json(body));
+      const told = Object.entries(body).filter(([, value]) => value !== lacking);
+      return Promise.resolve(Response.json(Object.fromEntries(told)));
     });
   });
   afterEach(() => jest.restoreAllMocks());
@@ -52,6 +54,14 @@ describe('An issuer of OpenID Connect', () => {
     };
     return issuer.finish(`/sign-in/callback?code=x&state=${asked.get('state')}`, kept);
   };
+
+  it.each(['authorize', 'token', 'keys'])('is asked again where it did not tell its address %s', async (address) => {
+    lacking = `${HOST}/${address}`;
+    await expect(issuer.begin()).rejects.toThrow('The issuer of accounts does not respond.');
+    lacking = '';
+
+    await expect(signIn(OURS)).resolves.toHaveProperty('subject', 'ada');
+  });
 
   /** Such an issuer describes itself by a pattern, and openid-client takes the tokens of each tenant. */
   it('opens nothing for many tenants, because their accounts are not one set', async () => {

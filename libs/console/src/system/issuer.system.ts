@@ -100,12 +100,16 @@ export class Issuer {
     };
     // Only the test of a developer signs people in without TLS; production requires https.
     const insecure = this.settings.production ? [] : [client.allowInsecureRequests];
-    return client.discovery(new URL(issuer), clientId, undefined, authenticate, {
+    const found = await client.discovery(new URL(issuer), clientId, undefined, authenticate, {
       timeout: TIMEOUT_SECONDS,
       [client.customFetch]: boundedFetch,
       // Checks the signature of the id token by the issuer's keys.
       execute: [client.enableNonRepudiationChecks, ...insecure],
     });
+    const { authorization_endpoint: asked, token_endpoint: given, jwks_uri: keys } = found.serverMetadata();
+    // It would be kept, and sign nobody in.
+    if (!asked || !given || !keys) throw new Error('the document of the issuer lacks an address');
+    return found;
   }
 }
 
