@@ -4,7 +4,8 @@ import { KEY_SET_FAULTS, KeySetUnavailable, coversSubject, issuerFault, subjectF
 const FAULTS = Object.entries(KEY_SET_FAULTS) as [keyof typeof KEY_SET_FAULTS, string][];
 
 it.each(FAULTS)('docs/use-no-secret.md tells why a key set cannot be had: %s', (_, text) => {
-  expect(readFileSync('docs/use-no-secret.md', 'utf8')).toContain(`| ${text}`);
+  const reasons = readFileSync('docs/use-no-secret.md', 'utf8').matchAll(/^\| (\S[^|]*?) *\|/gm);
+  expect([...reasons].map(([, reason]) => reason)).toContain(text);
 });
 
 it.each(FAULTS)('A key set that cannot be had says why: %s', (fault, message) => {
