@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, type WorkspaceId } from '#libs/kernel';
+import type { WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, KeyQueue, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { ApplicationInWorkspace, Grant } from '../domain/application';
 import type { StoredClientKey } from '../domain/client-assertion';
@@ -14,6 +14,8 @@ import {
   toGrant,
   toSecretDigests,
 } from './grant-columns';
+
+const MANY_REQUESTS = 'Too many token requests wait. Send fewer.';
 
 const FIND_GRANT = prepared('application_find_grant', `SELECT ${GRANT_COLUMNS} FROM application WHERE client_id = $1`);
 const FIND_UNLESS_ENDED = prepared(
@@ -186,17 +188,11 @@ export class GrantRepositoryTypeorm extends GrantRepository {
   async beginGeneration({ workspaceId, id }: Grant, proven: Proven, tokenId: string): Promise<bigint | null> {
     const begin = beginBy(proven, [workspaceId, id, tokenId]);
     const deadline = performance.now() + READ_PATIENCE_MS;
-    const turn = await this.turns.enter(id, READ_PATIENCE_MS);
-    if (turn?.kind !== 'turn')
-      throw new DomainError('service_unavailable', 'Too many token requests wait. Send fewer.');
-    try {
-      const patienceMs = deadline - performance.now();
-      const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs });
-      const generation = rows?.[0]?.[0];
-      return generation ? BigInt(generation) : null;
-    } finally {
-      turn.end(null);
-    }
+    const [rows] = await this.turns.inTurn(id, READ_PATIENCE_MS, MANY_REQUESTS, () =>
+      this.database.run({ workspaceId }, [begin], { patienceMs: deadline - performance.now() }),
+    );
+    const generation = rows?.[0]?.[0];
+    return generation ? BigInt(generation) : null;
   }
 }
 

@@ -94,14 +94,8 @@ export class History {
    * Reads for one request of a workspace at a time. An asset may have so many states that each read takes a second, and a few
    * of them would take all connections. So would reads of now that wait for a change, which have a key of their own.
    */
-  private async inTurn<Result>(key: string, read: () => Promise<Result>): Promise<Result> {
-    const turn = await this.turns.enter(key, READ_PATIENCE_MS);
-    if (turn?.kind !== 'turn') throw new DomainError('service_unavailable', MANY_READS);
-    try {
-      return await read();
-    } finally {
-      turn.end(null);
-    }
+  private inTurn<Result>(key: string, read: () => Promise<Result>): Promise<Result> {
+    return this.turns.inTurn(key, READ_PATIENCE_MS, MANY_READS, read);
   }
 
   /** The row of a statement where a change came after the instant. Any other may have megabytes, and is not kept. */

@@ -1,3 +1,5 @@
+import { DomainError } from '#libs/kernel';
+
 /** Ends a wait: a turn to proceed alone, or the result of the previous request. */
 export type Admission<Result> =
   | { readonly kind: 'turn'; readonly end: (result: Result | null) => void }
@@ -20,6 +22,20 @@ export class KeyQueue<Result> {
     if (waiters) return this.wait(waiters, patienceMs);
     this.waiting.set(key, []);
     return this.turn(key);
+  }
+
+  /**
+   * Does work in a turn of its own, whose result is passed to nobody.
+   * @throws `service_unavailable` with this detail when the turn does not come in time
+   */
+  async inTurn<Done>(key: string, patienceMs: number, detail: string, work: () => Promise<Done>): Promise<Done> {
+    const admission = await this.enter(key, patienceMs);
+    if (admission?.kind !== 'turn') throw new DomainError('service_unavailable', detail);
+    try {
+      return await work();
+    } finally {
+      admission.end(null);
+    }
   }
 
   private wait(waiters: Waiter<Result>[], patienceMs: number): Promise<Admission<Result> | null> {
