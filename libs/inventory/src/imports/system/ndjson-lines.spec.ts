@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { InputLine } from '../domain/import-files.port';
+import { countTurns } from '../../../../../test/support/event-loop-turns';
 import { ndjsonLines } from './ndjson-lines';
 
 const MAX_LINE_BYTES = 1_048_576;
@@ -42,18 +43,12 @@ describe('ndjsonLines', () => {
   });
 
   it('lets the process do other work between lines', async () => {
-    let turns = 0;
-    let ended = false;
-    const takeTurns = (): void => {
-      turns += 1;
-      if (!ended) setImmediate(takeTurns);
-    };
-    takeTurns();
+    const turns = countTurns();
 
     const lines = await linesOf('{\n'.repeat(20_000));
-    ended = true;
+    turns.end();
 
-    expect([lines.length, turns > 15]).toEqual([20_000, true]);
+    expect([lines.length, turns.count > 15]).toEqual([20_000, true]);
   });
 
   it('refuses a longer line, kept or not, and reads the next one', async () => {

@@ -1,3 +1,4 @@
+import { countTurns } from '../../../../../../test/support/event-loop-turns';
 import type { RecordMap } from '../../domain/maps/record-map';
 import { opened } from '../input-format';
 import { plainBytes } from '../plain-bytes';
@@ -23,20 +24,14 @@ describe('Reading items by a map', () => {
       yield await Promise.resolve(Buffer.from(`[${Array(200).fill('{}').join(',')}]`));
     })();
     const { start, bytes } = await opened(plainBytes(content, false));
-    let turns = 0;
-    let ended = false;
-    const takeTurns = (): void => {
-      turns += 1;
-      if (!ended) setImmediate(takeTurns);
-    };
-    takeTurns();
+    const turns = countTurns();
 
     let read = 0;
     for await (const lines of mappedLines(bytes, start, { fileIndex: 0, file: '-', format: null, map })) {
       read += lines.length;
     }
-    ended = true;
+    turns.end();
 
-    expect([read, turns > 30]).toEqual([200, true]);
+    expect([read, turns.count > 30]).toEqual([200, true]);
   });
 });
