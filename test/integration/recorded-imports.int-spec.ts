@@ -151,6 +151,40 @@ describe('A recorded import', () => {
     expect(await setting.rowsOf('audit_event')).toEqual([]);
   });
 
+  it('fails where it ends while the rows of its workspace are deleted', async () => {
+    const { admin } = setting.database;
+    const workspaces = new Workspaces(new Database(setting.dataSource));
+    await setting.importAll(EMPLOYEE);
+    await admin.query(`BEGIN; SELECT FROM asset WHERE workspace_id = '${setting.here}' FOR UPDATE`);
+    let deleting: Promise<void> | undefined;
+    const lines = async function* () {
+      deleting = workspaces.deleteRows(setting.here, [], () => undefined);
+      await setting.until(`SELECT FROM ${AWAITED_LOCKS} HAVING count(*) > 0`);
+      yield* [];
+    };
+    const options = { source: 'other', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+
+    const importing = setting.imports.runLines(setting.here, options, lines(), () => undefined);
+
+    await expect(importing).rejects.toThrow('The workspace was deleted meanwhile.');
+    await admin.query('ROLLBACK');
+    await deleting;
+  });
+
+  it('says that its workspace was deleted where a batch finds it gone', async () => {
+    const workspaces = new Workspaces(new Database(setting.dataSource));
+    const lines = async function* () {
+      await workspaces.deleteRows(setting.here, [], () => undefined);
+      await workspaces.delete(setting.here, () => Promise.resolve());
+      yield { fileIndex: 0, line: 1, value: RECORDS };
+    };
+    const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+
+    const importing = setting.imports.runLines(setting.here, options, lines(), () => undefined);
+
+    await expect(importing).rejects.toThrow('The workspace was deleted meanwhile.');
+  });
+
   it('of a source leaves an event for each of two changes of its limit at once', async () => {
     const { admin } = setting.database;
     const runs = new ImportRunsTypeorm(new Database(setting.dataSource), anAuditRecorder());

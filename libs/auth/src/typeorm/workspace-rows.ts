@@ -109,12 +109,16 @@ export class WorkspaceRows {
   }
 }
 
-/** A table comes before those that it refers to. Counters, which triggers write, have no references and come last. */
+/**
+ * Tables that are tied to none come first: whoever works in the workspace, such as an import, finds its own row gone. Then
+ * a table comes before those that it refers to. Counters, which triggers write, have no references and come last.
+ */
 function inOrderOfDeletion(tables: readonly Table[]): Table[] {
   const names = new Set(tables.map(({ name }) => name));
   const isTied = ({ name, refers, referrers }: Table): boolean =>
     referrers !== null || refers.some((to) => names.has(to)) || tables.some((other) => other.refers.includes(name));
-  const waiting = [...tables.filter(isTied), ...tables.filter((table) => !isTied(table))];
+  const placeOf = (table: Table): number => (isTied(table) ? 1 : table.refers.length > 0 ? 0 : 2);
+  const waiting = [...tables].sort((one, other) => placeOf(one) - placeOf(other));
   const ordered: Table[] = [];
   while (waiting.length > 0) {
     const free = waiting.findIndex(({ name }) => !waiting.some(({ refers }) => refers.includes(name)));

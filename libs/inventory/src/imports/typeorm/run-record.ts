@@ -19,6 +19,13 @@ const END_RUN = `
   UPDATE import_run SET outcome = $3, ended_at = clock_timestamp(), counts = $4, hidden_why = $5, errors = $6, warnings = $7
    WHERE workspace_id = $1 AND id = $2`;
 
+/** Its audit is gone, too. An event would stay for ever. */
+export class WorkspaceDeleted extends Error {
+  constructor() {
+    super('The workspace was deleted meanwhile.');
+  }
+}
+
 /** Time between two counts of a running import. */
 const COUNT_EVERY_MS = 2_000;
 
@@ -63,7 +70,8 @@ export class RunRecord {
     const { counts } = this;
     if (counts === this.counted || performance.now() - this.countedAt < COUNT_EVERY_MS) return;
     [this.counted, this.countedAt] = [counts, performance.now()];
-    await this.client.query(COUNT_RUN, [this.workspaceId, this.id, JSON.stringify(counts)]);
+    const { rowCount } = await this.client.query(COUNT_RUN, [this.workspaceId, this.id, JSON.stringify(counts)]);
+    if (rowCount === 0) throw new WorkspaceDeleted();
   }
 
   /** Ends the record, that of a completed import together with its audit event, in a transaction of its own. */
@@ -75,8 +83,7 @@ export class RunRecord {
         ...[this.workspaceId, this.id, outcome, JSON.stringify(counts), hiddenWhy],
         ...[JSON.stringify(errors), JSON.stringify(warnings)],
       ]);
-      // Its audit is gone, too. An event would stay for ever.
-      if (rowCount === 0) throw new Error('The workspace was deleted meanwhile.');
+      if (rowCount === 0) throw new WorkspaceDeleted();
       if (outcome === 'COMPLETED') await this.recordCompletion(counts);
       await this.client.query('COMMIT');
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { CREATE_TABLES } from './batch-statements';
+import { WorkspaceDeleted } from './run-record';
 import type { StagingConnection } from './staging-connection';
 
 /**
@@ -41,7 +42,10 @@ export class StagingConnections {
     return this.connectionOn(opened);
   }
 
-  /** `afterFailure` runs while nobody else may import the source. Null when the import is completed. */
+  /**
+   * `afterFailure` runs while nobody else may import the source. Null when the import is completed.
+   * @throws {@link WorkspaceDeleted}
+   */
   async close(afterFailure: (() => Promise<void>) | null): Promise<void> {
     this.closed = true;
     const { second, client } = this;
@@ -51,11 +55,13 @@ export class StagingConnections {
     // the source can be imported again at once.
     try {
       if (afterFailure !== null) await client.query('ROLLBACK').then(afterFailure);
-    } catch {
-      // Nobody may learn of the failure, but the source is free.
+    } catch (error) {
+      // It explains the failure. Nobody may learn of another one, but the source is free.
+      if (error instanceof WorkspaceDeleted) throw error;
+    } finally {
+      await client.query(UNLOCK).catch(() => undefined);
+      client.release(true);
     }
-    await client.query(UNLOCK).catch(() => undefined);
-    client.release(true);
   }
 }
 
