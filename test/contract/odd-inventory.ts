@@ -95,7 +95,7 @@ export async function importOddInventory(database: TestDatabase, workspace: stri
     const options = { source: SOURCE, files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
     const load = async (records: readonly object[]): Promise<void> => {
       const lines = records.map((value, index) => ({ fileIndex: 0, line: index + 1, value }));
-      const { failed, errors } = await imports.runLines(workspaceId(workspace), options, lines, () => undefined);
+      const { failed, errors } = await imports.runLines(workspaceId(workspace), options, lines);
       if (failed > 0) throw new Error(JSON.stringify(errors.slice(0, 3)));
     };
     const any = fc.oneof(...ASSET_TYPES.map(recordOf));

@@ -42,7 +42,6 @@ describe('Audit events of operators and imports', () => {
       workspaceId(workspace),
       { source: 'hr', files: [], dryRun: false, missing: 'keep', createTagKeys: null, ...options },
       values.map((value, place) => ({ fileIndex: 0, line: place + 1, value })),
-      () => undefined,
     );
   const employee = (externalId: string) => ({
     categoryKey: 'EMPLOYEE',

@@ -41,7 +41,7 @@ describe('An import after updates through the API', () => {
     const imports = importsOn(dataSource);
     const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
     const lines = records.map((value, index) => ({ fileIndex: 0, line: index + 1, value }));
-    const report = await imports.runLines(workspaceId(workspace), options, lines, () => undefined);
+    const report = await imports.runLines(workspaceId(workspace), options, lines);
     expect(report.errors).toEqual([]);
   };
   const idOf = async (name: string): Promise<string> => {

@@ -115,7 +115,6 @@ async function eventsOfTheTable(app: TestApp): Promise<AuditEvent[]> {
       [{ ...employee, externalId: '1' }, { ...employee, externalId: '2' }, { categoryKey: 'NONE' }].map(
         (value, place) => ({ fileIndex: 0, line: place + 1, value }),
       ),
-      () => undefined,
     );
     for (const list of ['inventory/assets', 'audit-events']) {
       await client.get(`/v1/${list}`, { headers: { Accept: 'application/x-ndjson' } });

@@ -223,7 +223,7 @@ export class HistoryWriters {
       const lines = records.map((record, n) => ({ fileIndex: 0, line: n + 1, value: this.line(record, checkedAt) }));
       const options = { ...{ source: 'test', files: [], dryRun: false, missing, createTagKeys: null } } as const;
       const hideAtMost = { assets: this.all.length };
-      const report = await this.imports.runLines(this.here, { ...options, hideAtMost }, lines, () => undefined);
+      const report = await this.imports.runLines(this.here, { ...options, hideAtMost }, lines);
       if (report.failed > 0) throw new Error(JSON.stringify(report.errors));
     });
     const hidden =

@@ -151,7 +151,7 @@ describe('Overlapping operations of one workspace', () => {
       batchSize: BATCH,
     } as const;
     const lines = items.map((value, n) => ({ fileIndex: 0, line: n + 1, value }));
-    return imports.runLines(here, options, lines, () => undefined);
+    return imports.runLines(here, options, lines);
   }
 
   /** Returns records that are neither in the inventory as they were sent nor refused for a reason that was true. */

@@ -93,7 +93,7 @@ describe('Distribution over many machines', () => {
       const operator = await openOperator(app);
       const imported = { fileIndex: 0, line: 1, value: { externalId: 'new', name: 'new', categoryKey: 'CUSTOM' } };
       const options = { source: 'file', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
-      const report = await operator.imports.runLines(workspaceId(workspace), options, [imported], () => undefined);
+      const report = await operator.imports.runLines(workspaceId(workspace), options, [imported]);
       expect(report).toMatchObject({ created: 1 });
       await operator.close();
       const { pageInfo } = await client.page('/v1/inventory/assets', { hasDescription: 'true' });

@@ -239,7 +239,7 @@ describe('An import beside other operators', () => {
     const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
     await limit(`SET ? = '50ms'`);
     try {
-      const importing = setting.imports.runLines(setting.here, options, lines(), () => undefined);
+      const importing = setting.imports.runLines(setting.here, options, lines());
       await Promise.race([untilWaiting(1), importing]);
       await delay(200);
       await release();
@@ -264,7 +264,7 @@ describe('An import beside other operators', () => {
         }
       };
       const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
-      return setting.imports.runLines(setting.here, { ...options, batchSize: 2 }, lines(), () => undefined);
+      return setting.imports.runLines(setting.here, { ...options, batchSize: 2 }, lines());
     }
     const deleteKey = () => setting.tagKeys.delete(setting.here, 'env');
 

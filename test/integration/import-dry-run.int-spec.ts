@@ -46,7 +46,7 @@ describe('A dry run of an import', () => {
       await released;
     };
     const options = { source: 'test', files: [], dryRun: true, missing: 'keep', createTagKeys: 'platform' } as const;
-    const running = setting.imports.runLines(setting.here, { ...options, batchSize: 1 }, input(), () => undefined);
+    const running = setting.imports.runLines(setting.here, { ...options, batchSize: 1 }, input());
     await reached;
     const other = new Client({ connectionString: setting.database.migrationDatabaseUrl });
     await other.connect();
@@ -89,7 +89,7 @@ describe('A dry run of an import', () => {
     };
     const options = { source: 'test', files: [], dryRun: true, missing: 'keep', createTagKeys: null } as const;
 
-    const report = await setting.imports.runLines(setting.here, options, beside(), () => undefined);
+    const report = await setting.imports.runLines(setting.here, options, beside());
 
     expect(report).toMatchObject({ created: 1, dryRun: true });
   });

@@ -57,7 +57,7 @@ describe('Overlapping batches of an import', () => {
       }
     };
     const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
-    return setting.imports.runLines(setting.here, { ...options, batchSize: 2 }, lines(), () => undefined);
+    return setting.imports.runLines(setting.here, { ...options, batchSize: 2 }, lines());
   }
 
   /** The batch after these is the first that can be matched ahead. */
@@ -261,8 +261,8 @@ describe('Overlapping batches of an import', () => {
     /** Merges a batch of new records. */
     function merge(session: ImportSession, first: number, count: number, more: Row = {}): Promise<MergeOutcome> {
       for (let place = first; place < first + count; place += 1) {
-        const parsed = parseImportRecord(dataset(`f-${place}`, more));
-        if ('record' in parsed) session.add({ place, record: parsed.record, kept: null });
+        const { record } = parseImportRecord(dataset(`f-${place}`, more));
+        if (record) session.add({ place, record, kept: null });
       }
       return session.merge(true, []);
     }

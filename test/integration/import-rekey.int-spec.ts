@@ -179,7 +179,7 @@ describe('An import with --rekey-by serialNumber', () => {
     };
     const options = { source: 'test', files: [], dryRun: false, createTagKeys: null, ...rekeying };
 
-    const report = await setting.imports.runLines(setting.here, options, lines(), () => undefined);
+    const report = await setting.imports.runLines(setting.here, options, lines());
 
     expect(report).toMatchObject({ failed: 2, rekeyed: 0, hidden: 0, hiddenWhy: null });
   });

@@ -201,9 +201,9 @@ describe('The importer', () => {
         yield await Promise.resolve({ fileIndex: 0, line: index + 1, value });
       }
     };
-    await expect(
-      setting.imports.runLines(setting.here, { ...asked, batchSize: 50 }, failing(), () => undefined),
-    ).rejects.toThrow('the power went');
+    await expect(setting.imports.runLines(setting.here, { ...asked, batchSize: 50 }, failing())).rejects.toThrow(
+      'the power went',
+    );
     expect(await setting.rowsOf('import_run')).toMatchObject([{ outcome: 'FAILED', counts: { created: 100 } }]);
     const completion = expect.objectContaining({ action: 'import.completed' }) as object;
     expect(await setting.rowsOf('audit_event')).not.toContainEqual(completion);
@@ -262,8 +262,8 @@ describe('The importer', () => {
         yield { fileIndex: 0, line: 2, value: {} };
         throw fault;
       };
-      const run = (fault: Error, onRead: () => void) =>
-        setting.imports.runLines(setting.here, asked, breaking(fault), onRead);
+      const run = (fault: Error, onProgress: () => void) =>
+        setting.imports.runLines(setting.here, { ...asked, onProgress }, breaking(fault));
       const interrupt = () => {
         throw new Error('Ctrl-C');
       };
@@ -291,9 +291,7 @@ describe('The importer', () => {
         await setting.database.admin.query(`SELECT pg_terminate_backend(pid) FROM ${lockOfImport()}`);
         yield { fileIndex: 0, line: 5, value: { ...RECORDS, externalId: 'ds-5' } };
       };
-      await expect(
-        setting.imports.runLines(setting.here, { ...asked, batchSize: 1 }, lines(), () => undefined),
-      ).rejects.toThrow();
+      await expect(setting.imports.runLines(setting.here, { ...asked, batchSize: 1 }, lines())).rejects.toThrow();
       expect(seen).toMatchObject([[{ outcome: 'RUNNING', ended_at: null }]]);
       expect(await recorded()).toMatchObject([{ outcome: 'RUNNING' }]);
 
@@ -356,7 +354,7 @@ describe('The importer', () => {
       batchSize: 1,
     } as const;
     try {
-      const report = await setting.imports.runLines(setting.here, options, lines(), () => undefined);
+      const report = await setting.imports.runLines(setting.here, options, lines());
       expect(report).toMatchObject({ read: 3, created: 3, failed: 0 });
     } finally {
       await admin.query('DROP FUNCTION fail_once CASCADE; DROP SEQUENCE attempts');

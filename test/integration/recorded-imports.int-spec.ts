@@ -41,8 +41,9 @@ describe('A recorded import', () => {
     const options = { source: 'test', files: [], dryRun: true, missing: 'keep', createTagKeys: null } as const;
     const lines = [1, 2].map((line) => ({ fileIndex: 0, line, leftOut: true as const }));
     const told: number[] = [];
+    const onProgress = ({ skipped }: { readonly skipped: number }) => void told.push(skipped);
 
-    await setting.imports.runLines(setting.here, options, lines, ({ skipped }) => told.push(skipped));
+    await setting.imports.runLines(setting.here, { ...options, onProgress }, lines);
 
     expect(told[0]).toBe(2);
   });
@@ -60,7 +61,7 @@ describe('A recorded import', () => {
       counts = (await setting.rowsOf('import_run'))[0]?.['counts'];
     };
 
-    await setting.imports.runLines(setting.here, { ...options, batchSize: 1 }, lines(), () => undefined);
+    await setting.imports.runLines(setting.here, { ...options, batchSize: 1 }, lines());
 
     expect(counts).toMatchObject({ read: expect.any(Number) as number, created: expect.any(Number) as number });
     expect((counts as { read: number }).read).toBeGreaterThan(7);
@@ -145,7 +146,7 @@ describe('A recorded import', () => {
     };
     const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
 
-    const importing = setting.imports.runLines(setting.here, options, lines(), () => undefined);
+    const importing = setting.imports.runLines(setting.here, options, lines());
 
     await expect(importing).rejects.toThrow('The workspace was deleted meanwhile.');
     expect(await setting.rowsOf('audit_event')).toEqual([]);
@@ -164,7 +165,7 @@ describe('A recorded import', () => {
     };
     const options = { source: 'other', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
 
-    const importing = setting.imports.runLines(setting.here, options, lines(), () => undefined);
+    const importing = setting.imports.runLines(setting.here, options, lines());
 
     await expect(importing).rejects.toThrow('The workspace was deleted meanwhile.');
     await admin.query('ROLLBACK');
@@ -180,7 +181,7 @@ describe('A recorded import', () => {
     };
     const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
 
-    const importing = setting.imports.runLines(setting.here, options, lines(), () => undefined);
+    const importing = setting.imports.runLines(setting.here, options, lines());
 
     await expect(importing).rejects.toThrow('The workspace was deleted meanwhile.');
   });

@@ -25,13 +25,14 @@ export async function loadDemoAssets(
   };
   const since = Date.now();
   let nextSaid = STEP_SAID;
-  const report = await imports.runLines(workspace, options, lines(), ({ read }) => {
+  const onProgress = ({ read }: { readonly read: number }): void => {
     if (process.stderr.isTTY) process.stderr.write(`\r  ${read} of ${assets} assets loaded`);
     else if (read >= nextSaid) {
       say(`  ${read} of ${assets} assets loaded`);
       nextSaid += STEP_SAID;
     }
-  });
+  };
+  const report = await imports.runLines(workspace, { ...options, onProgress }, lines());
   if (process.stderr.isTTY) process.stderr.write('\n');
   if (report.failed > 0) throw new Error(JSON.stringify(report.errors[0]));
   say(`  ${assets} assets loaded in ${Math.round((Date.now() - since) / 1000)} s`);

@@ -28,10 +28,8 @@ export type Row = Record<string, unknown>;
 export const PLAIN_SETTINGS: ImportSettings = {
   source: 'test',
   dryRun: false,
-  createTagKeys: false,
-  hideMissing: false,
-  strict: false,
-  rekeyBySerial: false,
+  missing: 'keep',
+  createTagKeys: null,
   run: { map: null, options: {}, files: [] },
 };
 

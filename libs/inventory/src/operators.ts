@@ -3,7 +3,7 @@ export { RemovedAssets } from './changes/typeorm/removed-assets';
 export { DemoHistory } from './history/typeorm/demo-history';
 export { HistoryErasure } from './history/typeorm/history-erasure';
 export { DemoService } from './imports/application/demo.service';
-export { type ImportOptions } from './imports/application/import-run';
+export { type ImportOptions } from './imports/domain/import-options';
 export { ImportsService } from './imports/application/imports.service';
 export { type DemoSize } from './imports/domain/demo-inventory';
 export { FORMATS, type Format, InputUnreadable } from './imports/domain/import-files.port';

@@ -1,10 +1,13 @@
+import type { ImportRecord } from '../domain/import-record';
 import type { BadLine } from '../domain/import-report';
 import type { NumberedRecord, RefusedAsset } from '../domain/import-store.port';
-import { NamedAssets } from './named-assets';
+
+export interface ReadRecord extends NumberedRecord {
+  readonly warning: string | null;
+}
 
 /** Content of one batch of lines, beside its records. */
 export class BatchLines {
-  readonly named = new NamedAssets();
   lines = 0;
   /** Approximate size of the texts that the batch keeps. */
   bytes = 0;
@@ -13,12 +16,18 @@ export class BatchLines {
   readonly refused: RefusedAsset[] = [];
   /** Warnings of records by their places. */
   readonly warnings = new Map<number, string>();
+  private readonly ids = new Set<string>();
+  private hasEmployees = false;
+  private hasOwners = false;
 
   add({ place, record, warning, kept }: ReadRecord): void {
+    const { id, type, ownerId, owner, ownerEmail, tags } = record;
     this.lines += 1;
-    for (const text of [kept, record.owner, record.ownerEmail]) this.bytes += text?.length ?? 0;
-    for (const { key, value } of record.tags) this.bytes += key.length + (value?.length ?? 0);
-    this.named.add(record);
+    for (const text of [kept, owner, ownerEmail]) this.bytes += text?.length ?? 0;
+    for (const { key, value } of tags) this.bytes += key.length + (value?.length ?? 0);
+    if (id !== null) this.ids.add(id);
+    this.hasEmployees ||= type === 'EMPLOYEE';
+    this.hasOwners ||= (ownerId ?? owner ?? ownerEmail) !== null;
     if (warning !== null) this.warnings.set(place, warning);
   }
 
@@ -32,8 +41,13 @@ export class BatchLines {
     this.bytes += (line.text ?? line.base64 ?? '').length;
     this.bad.push(line);
   }
-}
 
-export interface ReadRecord extends NumberedRecord {
-  readonly warning: string | null;
+  hasIdOf({ id }: ImportRecord): boolean {
+    return id !== null && this.ids.has(id);
+  }
+
+  /** Tells whether this batch may begin before that one ends. Records refer to others only as owners, who are employees. */
+  canOverlap(before: BatchLines): boolean {
+    return !(this.hasOwners && before.hasEmployees) && [...this.ids].every((id) => !before.ids.has(id));
+  }
 }

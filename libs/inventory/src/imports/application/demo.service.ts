@@ -30,9 +30,8 @@ export class DemoService {
     }
     if (size === 'S' || size === 'M') return this.loadExports(workspaceId, size, onProgress);
     const lines = linesOf(demoInventory(size));
-    return this.imports.runLines(workspaceId, { ...OPTIONS, source: DEMO_SOURCE }, lines, ({ read: done }) =>
-      onProgress({ done, total: DEMO_SIZES[size] }),
-    );
+    const show = ({ read: done }: ImportCounts): void => onProgress({ done, total: DEMO_SIZES[size] });
+    return this.imports.runLines(workspaceId, { ...OPTIONS, source: DEMO_SOURCE, onProgress: show }, lines);
   }
 
   private async loadExports(workspaceId: WorkspaceId, size: DemoSize, onProgress: OnProgress): Promise<ImportReport> {
@@ -56,14 +55,14 @@ export class DemoService {
   private async loadExport(
     workspaceId: WorkspaceId,
     { source, map: name, items }: DemoExport,
-    onRead: (counts: ImportCounts) => void,
+    onProgress: (counts: ImportCounts) => void,
   ): Promise<ImportReport> {
     const map = name === null ? null : this.mapNamed(name);
     const lines: InputLine[] = [];
     for (const [index, { item }] of items.entries()) {
       lines.push({ fileIndex: 0, line: index + 1, ...(map ? await map.mapped(item) : { value: item }) });
     }
-    return this.imports.runLines(workspaceId, { ...OPTIONS, source, map }, lines, onRead);
+    return this.imports.runLines(workspaceId, { ...OPTIONS, source, map, onProgress }, lines);
   }
 }
 

@@ -1,9 +1,9 @@
 import { isExternalId } from '#libs/kernel';
-import type { Format, InputLine } from '../domain/import-files.port';
+import type { InputLine } from '../domain/import-files.port';
 import { keptLine } from '../domain/kept-line';
-import type { RecordMap } from '../domain/maps/record-map';
-import { type HideLimit, whyImplausible } from '../domain/hide-limit';
-import { type BadLine, type ImportProgress, type ImportReport, REPORTED } from '../domain/import-report';
+import { whyImplausible } from '../domain/hide-limit';
+import type { ImportOptions } from '../domain/import-options';
+import { type BadLine, type ImportCounts, type ImportReport, REPORTED } from '../domain/import-report';
 import type { ImportSession, MergeOutcome, RefusedAsset, RunFailure, Warning } from '../domain/import-store.port';
 import type { RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
@@ -11,33 +11,6 @@ import { RecordCheck } from '../domain/record-check';
 import { BatchLines, type ReadRecord } from './batch-lines';
 import { ImportTally } from './import-tally';
 import { KeptTexts } from './kept-texts';
-
-export interface ImportOptions {
-  readonly source: string;
-  /** Paths of NDJSON or CSV files. `-` is standard input. */
-  readonly files: readonly string[];
-  readonly dryRun: boolean;
-  readonly missing: 'keep' | 'hide';
-  /** The most that `hide` may hide. Null: what is plausible. */
-  readonly hideAtMost?: HideLimit | null;
-  readonly createTagKeys: 'platform' | null;
-  /** True makes each warning an error of its record. */
-  readonly strict?: boolean;
-  /** A new computer with the serial number of one that the input no longer names is that asset. */
-  readonly rekeyBy?: 'serialNumber' | null;
-  /** Turns the items of the files into records. By default the files hold records. */
-  readonly map?: RecordMap | null;
-  /** By default the files tell their format. */
-  readonly format?: Format | null;
-  /** The most bytes of a file, unpacked. By default any number. */
-  readonly mostBytes?: number;
-  /** Lines in one batch, by default 5,000. */
-  readonly batchSize?: number;
-  /** Throws once an operator has ended the import. */
-  readonly onProgress?: (progress: ImportProgress) => void;
-  /** Receives every bad line in order, except those that waited for the end of the input: these come last. */
-  readonly onBadLine?: (line: BadLine) => void;
-}
 
 const BATCH = 5_000;
 /** Long lines end a batch early, so that memory does not grow with them. */
@@ -69,8 +42,8 @@ export class ImportRun {
 
   constructor(
     private readonly session: ImportSession,
-    private readonly options: Omit<ImportOptions, 'onProgress'>,
-    private readonly onRead: (counts: ImportTally['counts']) => void,
+    private readonly options: ImportOptions,
+    private readonly onRead: (counts: ImportCounts) => void,
   ) {
     this.places = new InputPlaces(options.files);
     this.kept = options.onBadLine ? new KeptTexts(this.places) : null;
@@ -125,7 +98,7 @@ export class ImportRun {
           const read = this.read(line);
           if (read === null) continue;
           // A batch holds an id once. The record belongs to the next one, as does its warning.
-          if (this.batch.named.has(read.record)) await this.flush();
+          if (this.batch.hasIdOf(read.record)) await this.flush();
           this.batch.add(read);
           this.session.add(read);
         }
@@ -152,7 +125,7 @@ export class ImportRun {
       this.refuseUnread(line, place);
       return null;
     }
-    const { externalId, record, reasons, first, same, ...checked } = this.records.check(line.value, place);
+    const { externalId, record, reasons, first, ...checked } = this.records.check(line.value, place);
     const lost = record && this.session.warningOf(record);
     const warnings = lost === null ? checked.warnings : [...checked.warnings, lost];
     this.named ||= externalId !== null;
@@ -166,8 +139,8 @@ export class ImportRun {
       const { serialNumber } = line.value as Partial<RefusedAsset>;
       this.batch.refuse({ externalId, serialNumber });
     }
-    const fault = this.faultOf(place, [...reasons, ...warnings], first);
-    if (same && !strict) {
+    const fault = this.faultOf(place, [...reasons, ...warnings], first?.place ?? null);
+    if (first?.same && !strict) {
       this.batch.lines += 1;
       counts.unchanged += 1;
       this.tally.warn(fault);
@@ -208,8 +181,7 @@ export class ImportRun {
     await mergingBefore;
     this.tellProgress();
     if (batch.lines === 0) return;
-    const mayOverlap = batch.named.canOverlap(this.batchBefore.named);
-    const merged = this.session.merge(mayOverlap, batch.refused);
+    const merged = this.session.merge(batch.canOverlap(this.batchBefore), batch.refused);
     this.mergingBefore = merging;
     this.merging = merged.then(async (outcome) => {
       await merging;

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { ImportFiles, type InputLine } from '../domain/import-files.port';
-import type { BytesRead, ImportCounts, ImportReport } from '../domain/import-report';
+import type { ImportOptions } from '../domain/import-options';
+import type { BytesRead, ImportCounts, ImportProgress, ImportReport } from '../domain/import-report';
 import { ImportStore } from '../domain/import-store.port';
 import { NO_COUNTS, type RunFile } from '../domain/recorded-run';
 import { nameOfFile } from '../domain/input-places';
-import { type ImportOptions, ImportRun } from './import-run';
+import { ImportRun } from './import-run';
 
 /** Imports records into the inventory. Imports are the only way to create assets; the API never does. */
 @Injectable()
@@ -23,51 +24,32 @@ export class ImportsService {
 
   /** Imports the files. Reports bad lines and continues. An interrupted import can be repeated. */
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
-    let bytes: BytesRead = { bytesRead: 0, bytesTotal: null };
     const { map = null, format = null, mostBytes = Infinity } = options;
     const files = options.files.map((file) => ({ name: nameOfFile(file), bytes: this.files.sizeOf(file) }));
-    let counts = NO_COUNTS;
-    const show = (): void => options.onProgress?.({ ...counts, ...bytes });
-    const onBytes = (progress: BytesRead): void => {
-      bytes = progress;
-      // A map may read a whole document before its first record.
-      show();
-    };
-    const lines = this.files.read(options.files, onBytes, { map, format, mostBytes });
-    const onRead = (read: ImportCounts): void => {
-      counts = read;
-      show();
-    };
-    return this.runChunks(workspaceId, options, lines, onRead, files);
+    const show = progressOf(options);
+    // A map may read a whole document before its first record.
+    const lines = this.files.read(options.files, show, { map, format, mostBytes });
+    return this.runChunks(workspaceId, options, lines, show, files);
   }
 
   /** Imports lines from another source, such as a generator. */
   async runLines(
     workspaceId: WorkspaceId,
-    options: Omit<ImportOptions, 'onProgress'>,
+    options: ImportOptions,
     lines: AsyncIterable<InputLine> | Iterable<InputLine>,
-    onRead: (counts: ImportCounts) => void,
   ): Promise<ImportReport> {
-    return this.runChunks(workspaceId, options, oneByOne(lines), onRead, []);
+    return this.runChunks(workspaceId, options, oneByOne(lines), progressOf(options), []);
   }
 
   private async runChunks(
     workspaceId: WorkspaceId,
-    options: Omit<ImportOptions, 'onProgress'>,
+    options: ImportOptions,
     chunks: AsyncIterable<readonly InputLine[]>,
     onRead: (counts: ImportCounts) => void,
     files: readonly RunFile[],
   ): Promise<ImportReport> {
-    const { source, dryRun } = options;
-    const session = await this.store.open(workspaceId, {
-      source,
-      dryRun,
-      createTagKeys: options.createTagKeys === 'platform',
-      hideMissing: options.missing === 'hide',
-      strict: options.strict === true,
-      rekeyBySerial: options.rekeyBy === 'serialNumber',
-      run: { map: options.map?.name ?? null, options: recordedOptions(options), files },
-    });
+    const request = { map: options.map?.name ?? null, options: recordedOptions(options), files };
+    const session = await this.store.open(workspaceId, { ...options, run: request });
     const run = new ImportRun(session, options, onRead);
     let report: ImportReport;
     try {
@@ -91,6 +73,15 @@ const recordedOptions = ({
   format = null,
   rekeyBy = null,
 }: ImportOptions) => ({ missing, hideAtMost, createTagKeys, strict, format, rekeyBy });
+
+/** Tells the whole progress whenever a part of it is known. */
+function progressOf({ onProgress }: ImportOptions): (part: BytesRead | ImportCounts) => void {
+  let progress: ImportProgress = { ...NO_COUNTS, bytesRead: 0, bytesTotal: null };
+  return (part) => {
+    progress = { ...progress, ...part };
+    onProgress?.(progress);
+  };
+}
 
 async function* oneByOne(lines: AsyncIterable<InputLine> | Iterable<InputLine>): AsyncGenerator<readonly InputLine[]> {
   for await (const line of lines) yield [line];

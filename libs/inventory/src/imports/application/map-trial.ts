@@ -63,8 +63,8 @@ function reasonOf(
   place: number,
 ): { readonly reason: string } | 'repeated' | null {
   if ('fault' in line) return { reason: line.fault };
-  const { record, reasons, first, same } = check.check(line.value, place);
+  const { record, reasons, first } = check.check(line.value, place);
   if (record !== null) return null;
-  if (same) return 'repeated';
-  return { reason: [...reasons, ...(first === null ? [] : [places.repeats(first)])].join(' ') };
+  if (first?.same) return 'repeated';
+  return { reason: [...reasons, ...(first ? [places.repeats(first.place)] : [])].join(' ') };
 }

@@ -24,9 +24,9 @@ const DATASET = {
 };
 
 function hashOf(value: object): number {
-  const parsed = parseImportRecord(value);
-  if (!('record' in parsed)) throw new Error(parsed.reasons.join(' '));
-  return contentHash(parsed.record);
+  const { record, reasons } = parseImportRecord(value);
+  if (record === null) throw new Error(reasons.join(' '));
+  return contentHash(record);
 }
 
 const OTHER: Readonly<Record<string, unknown>> = {

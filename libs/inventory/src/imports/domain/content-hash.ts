@@ -3,35 +3,27 @@ import type { ImportRecord } from './import-record';
 const NULL = 0x9e3779b9;
 
 /** Returns a 32-bit hash of what a record says, never zero. It runs for every record, so it makes no text of it. */
-export function contentHash(record: ImportRecord): number {
-  const { dataStored, compliance } = record;
-  let hash = withText(NULL, record.id);
-  for (const text of [record.type, record.visibility, record.name, record.classification, record.description]) {
-    hash = withText(hash, text);
-  }
-  for (const text of [record.ownerId, record.owner, record.ownerEmail, record.accountId, record.region, record.email]) {
-    hash = withText(hash, text);
-  }
-  for (const text of [record.serialNumber, record.operatingSystem, record.osVersion, compliance.agentVersion]) {
-    hash = withText(hash, text);
-  }
-  // A sum, so that their order does not count.
-  let tags = 0;
-  for (const { key, value } of record.tags) tags = (tags + spread(withText(withText(NULL, key), value))) | 0;
-  hash = mixed(hash, tags);
-  hash = withTime(withTime(withText(hash, dataStored.userDataInfo), record.createdAt), record.lastCheckedAt);
-  let flags = record.tags.length;
-  flags = flags * 3 + code(record.managed);
-  flags = flags * 3 + code(dataStored.containsPatientData);
-  flags = flags * 3 + code(dataStored.containsUserData);
-  flags = flags * 3 + code(compliance.antivirusInstalled);
-  flags = flags * 3 + code(compliance.diskEncryptionEnabled);
-  flags = flags * 3 + code(compliance.passwordManagerInstalled);
-  flags = flags * 3 + code(compliance.screenLockEnabled);
-  return mixed(hash, flags) >>> 0 || 1;
+export const contentHash = (record: ImportRecord): number => withValue(NULL, record) >>> 0 || 1;
+
+/** The members of records are always in one order. */
+function withValue(hash: number, value: unknown): number {
+  if (value === null) return mixed(hash, NULL);
+  if (typeof value === 'string') return withText(hash, value);
+  if (typeof value === 'boolean') return mixed(hash, value ? 1 : 2);
+  if (value instanceof Date) return mixed(mixed(hash, value.getTime() | 0), Math.floor(value.getTime() / 2 ** 32));
+  if (Array.isArray(value)) return mixed(hash, sumOf(value));
+  let next = hash;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) next = withValue(next, members[name]);
+  return next;
 }
 
-const code = (flag: boolean | null): number => (flag === null ? 0 : flag ? 1 : 2);
+/** A sum, so that the order of the tags does not count. */
+function sumOf(tags: readonly unknown[]): number {
+  let sum = tags.length;
+  for (const tag of tags) sum = (sum + spread(withValue(NULL, tag))) | 0;
+  return sum;
+}
 
 /** A step of MurmurHash3. */
 function mixed(hash: number, value: number): number {
@@ -48,15 +40,8 @@ function spread(hash: number): number {
 }
 
 /** Characters are mixed as FNV-1a does, which is quicker. The length separates a text from the next one. */
-function withText(hash: number, text: string | null): number {
-  if (text === null) return mixed(hash, NULL);
+function withText(hash: number, text: string): number {
   let next = hash;
   for (let index = 0; index < text.length; index += 1) next = Math.imul(next ^ text.charCodeAt(index), 0x01000193);
   return mixed(next, text.length);
-}
-
-function withTime(hash: number, time: Date | null): number {
-  if (time === null) return mixed(hash, NULL);
-  const milliseconds = time.getTime();
-  return mixed(mixed(hash, milliseconds | 0), Math.floor(milliseconds / 2 ** 32));
 }

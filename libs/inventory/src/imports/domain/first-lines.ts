@@ -7,7 +7,7 @@ const EMPTY = 0;
 const NO_CONTENT = 0;
 
 /** The line that first named an id. `same`: it says the same. */
-interface FirstLine {
+export interface FirstLine {
   readonly place: number;
   readonly same: boolean;
 }

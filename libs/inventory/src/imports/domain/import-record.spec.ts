@@ -1,10 +1,7 @@
 import { parseImportRecord } from './import-record';
 
 const COMPUTER = { categoryKey: 'COMPUTER', externalId: 'C02XK', name: 'ada-mbp' };
-const reasons = (value: unknown): readonly string[] => {
-  const parsed = parseImportRecord(value);
-  return 'reasons' in parsed ? parsed.reasons : [];
-};
+const reasons = (value: unknown): readonly string[] => parseImportRecord(value).reasons;
 
 describe('An import record', () => {
   it('needs only category, name and external id, and is visible with unknown details', () => {
@@ -89,8 +86,8 @@ describe('An import record', () => {
   describe('is imported with a warning when', () => {
     const AHEAD = new Date(Date.now() + 25 * 3_600_000).toISOString();
     const warned = (value: unknown) => {
-      const parsed = parseImportRecord(value);
-      return 'record' in parsed ? parsed : { record: null, warnings: parsed.reasons };
+      const { record, reasons: faults, warnings } = parseImportRecord(value);
+      return { record, warnings: [...faults, ...warnings] };
     };
 
     it.each([
@@ -192,7 +189,7 @@ describe('An import record', () => {
 
   it('reports its faults, and the asset as far as it is readable', () => {
     expect(parseImportRecord({ categoryKey: 'CUSTOM', externalId: 'c-1', managed: true, tags: 1 })).toEqual({
-      externalId: 'c-1',
+      ...{ externalId: 'c-1', record: null, warnings: [] },
       reasons: ['name is required.', 'managed is not a member of CUSTOM records.', 'tags must be an array.'],
     });
   });

@@ -15,11 +15,15 @@ export const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'] as const;
 /** A validated record of an import. */
 export type ImportRecord = Readonly<ReturnType<typeof readRecord>>;
 
-type ParsedRecord =
-  /** `warnings` name what was left out or mended. */
-  | { readonly record: ImportRecord; readonly warnings: readonly string[] }
-  /** `externalId` names the asset of a bad record. Null when the record has no valid one. */
-  | { readonly reasons: readonly string[]; readonly externalId: string | null };
+export interface ParsedRecord {
+  /** Null when it has no valid one. */
+  readonly externalId: string | null;
+  /** Null when there are reasons against it. */
+  readonly record: ImportRecord | null;
+  readonly reasons: readonly string[];
+  /** What was left out or mended. */
+  readonly warnings: readonly string[];
+}
 
 const EVERY_RECORD = [
   ...['id', 'categoryKey', 'type', 'externalId', 'name', 'visibility', 'classification', 'description'],
@@ -56,7 +60,7 @@ const MAX_TEXT = 2000;
 /** Validates one record. Reports up to twenty faults, not just the first. */
 export function parseImportRecord(value: unknown): ParsedRecord {
   const root = RecordReader.of(value);
-  if (!root) return { reasons: ['The record is not an object.'], externalId: null };
+  if (!root) return { externalId: null, record: null, reasons: ['The record is not an object.'], warnings: [] };
   const externalId = root.exactText('externalId');
   const categoryKey = root.choice('categoryKey', CATEGORY_KEYS);
   const name = root.text('name', MAX_NAME);
@@ -68,8 +72,9 @@ export function parseImportRecord(value: unknown): ParsedRecord {
   }
   root.allowOnly(categoryKey ? MEMBERS[categoryKey] : MEMBERS_OF_ANY, categoryKey);
   const record = readRecord(root, categoryKey, externalId ?? '', name ?? '');
-  if (root.reasons.length === 0) return { record, warnings: root.warnings };
-  return { reasons: root.reasons, externalId: isExternalId(externalId) ? externalId : null };
+  const { reasons, warnings } = root;
+  if (reasons.length === 0) return { externalId, record, reasons, warnings };
+  return { externalId: isExternalId(externalId) ? externalId : null, record: null, reasons, warnings: [] };
 }
 
 /** Null means unknown. Members of other categories are null. */

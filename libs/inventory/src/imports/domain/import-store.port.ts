@@ -1,5 +1,6 @@
 import type { PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
+import type { ImportOptions } from './import-options';
 import type { ImportRecord } from './import-record';
 import type { ImportCounts } from './import-report';
 import type { RunOutcome, RunRequest, RunResult } from './recorded-run';
@@ -45,18 +46,11 @@ export interface MergeOutcome {
   readonly warned: readonly Warning[];
 }
 
-export interface ImportSettings {
-  readonly source: string;
-  /** True writes nothing and locks nothing that others change. */
-  readonly dryRun: boolean;
-  /** True creates missing tag keys as platform keys. */
-  readonly createTagKeys: boolean;
-  /** True when {@link ImportSession.countMissing} will be called, so names in the input must be remembered. */
-  readonly hideMissing: boolean;
-  /** True refuses what would only be warned of. */
-  readonly strict: boolean;
-  /** True when new computers with the serial number of a vanished one are that asset. */
-  readonly rekeyBySerial: boolean;
+/** Where `missing` is `hide`, {@link ImportSession.countMissing} will be called. */
+export interface ImportSettings extends Pick<
+  ImportOptions,
+  'source' | 'dryRun' | 'missing' | 'createTagKeys' | 'strict' | 'rekeyBy'
+> {
   /** For the record of the import. A dry run leaves none. */
   readonly run: RunRequest;
 }

@@ -63,14 +63,14 @@ export class ImportSessionTypeorm extends ImportSession {
     this.missing = new MissingAssets(this.first);
     this.waiting = new WaitingRecords(
       this.first,
-      settings.strict,
+      settings.strict === true,
       (work) => this.inTransaction(this.first, work),
       () => this.hold(this.first),
     );
     this.visibleBefore = visible;
     this.newSource = isNew;
-    this.rekeys = settings.rekeyBySerial && visible > 0;
-    this.remembersNames = settings.hideMissing || this.rekeys;
+    this.rekeys = settings.rekeyBy === 'serialNumber' && visible > 0;
+    this.remembersNames = settings.missing === 'hide' || this.rekeys;
   }
 
   warningOf({ tags }: NumberedRecord['record']): string | null {

@@ -67,7 +67,7 @@ export class ImportStoreTypeorm extends ImportStore {
         client,
         (on) => new StagingConnection(on, workspaceId, source, dryRun, this.audit.who),
       );
-      const rekeyed = new RekeyedComputers(connections.first, audit, settings.strict);
+      const rekeyed = new RekeyedComputers(connections.first, audit, settings.strict === true);
       const before = sources[0] as SourceBefore;
       return new ImportSessionTypeorm(connections, settings, tagKeys, rekeyed, before, run, !this.ofPerson);
     } catch (error) {

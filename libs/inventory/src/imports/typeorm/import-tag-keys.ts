@@ -66,7 +66,7 @@ export class ImportTagKeys {
   async lookUp(client: PoolClient, keys: readonly string[]): Promise<ReadonlyMap<string, KnownTagKey>> {
     const room = Math.max(0, MOST_TAG_KEYS - this.committed.size);
     const missing = [...new Set(keys.filter((key) => !this.committed.has(key)))].slice(0, room);
-    if (!this.settings.createTagKeys || missing.length === 0) return this.committed;
+    if (this.settings.createTagKeys === null || missing.length === 0) return this.committed;
     if (this.settings.dryRun) {
       this.made = new Map([...this.committed, ...missing.map((key) => [key, IMAGINED] as const)]);
       return this.made;
