@@ -4,6 +4,7 @@ import { DEMO_SIZES, DEMO_SOURCE, DEMO_TAG_KEYS, type DemoSize, demoInventory } 
 import type { InputLine } from '../domain/import-files.port';
 import type { ImportCounts, ImportReport } from '../domain/import-report';
 import type { RecordMap } from '../domain/maps/record-map';
+import { NO_COUNTS } from '../domain/recorded-run';
 import type { TagKeyRepository } from '../../tag-keys/domain/tag-key-repository.port';
 import type { ImportsService } from './imports.service';
 
@@ -35,21 +36,14 @@ export class DemoService {
   }
 
   private async loadExports(workspaceId: WorkspaceId, size: DemoSize, onProgress: OnProgress): Promise<ImportReport> {
-    const exports = demoExports(size);
-    const beginnings = exports.map((one) => {
-      return { ...one, items: one.items.filter(({ hasOwner }) => !hasOwner).slice(0, one.first) };
-    });
     const reports: ImportReport[] = [];
     let done = 0;
-    for (const one of [...beginnings, ...exports]) {
-      reports.push(
-        await this.loadExport(workspaceId, one, ({ read }) =>
-          onProgress({ done: done + read, total: DEMO_SIZES[size] }),
-        ),
-      );
+    for (const one of demoExports(size)) {
+      const show = ({ read }: ImportCounts): void => onProgress({ done: done + read, total: DEMO_SIZES[size] });
+      reports.push(await this.loadExport(workspaceId, one, show));
       done += one.items.length;
     }
-    return summed(reports.slice(0, exports.length), reports.slice(exports.length));
+    return summed(reports);
   }
 
   private async loadExport(
@@ -59,7 +53,7 @@ export class DemoService {
   ): Promise<ImportReport> {
     const map = name === null ? null : this.mapNamed(name);
     const lines: InputLine[] = [];
-    for (const [index, { item }] of items.entries()) {
+    for (const [index, item] of items.entries()) {
       lines.push({ fileIndex: 0, line: index + 1, ...(map ? await map.mapped(item) : { value: item }) });
     }
     return this.imports.runLines(workspaceId, { ...OPTIONS, source, map, onProgress }, lines);
@@ -71,23 +65,14 @@ function* linesOf(values: Iterable<unknown>): Generator<InputLine> {
   for (const value of values) yield { fileIndex: 0, line: (line += 1), value };
 }
 
-/** The exports hold what came before them, which is then unchanged. */
-function summed(before: readonly ImportReport[], reports: readonly ImportReport[]): ImportReport {
-  const sum = (name: 'read' | 'created' | 'updated' | 'skipped' | 'failed' | 'warned', of = reports): number =>
-    of.reduce((total, report) => total + report[name], 0);
-  const counts = {
-    read: sum('read'),
-    created: sum('created') + sum('created', before),
-    updated: sum('updated') + sum('updated', before),
-    failed: sum('failed'),
-  };
+function summed(reports: readonly ImportReport[]): ImportReport {
+  const counts = { ...NO_COUNTS };
+  for (const name of Object.keys(counts) as (keyof ImportCounts)[])
+    counts[name] = reports.reduce((sum, report) => sum + report[name], 0);
   return {
     ...(reports[0] as ImportReport),
     ...counts,
-    unchanged: counts.read - counts.created - counts.updated - counts.failed,
-    skipped: sum('skipped'),
-    warned: sum('warned'),
-    newSource: before.some(({ newSource }) => newSource),
+    newSource: reports.some(({ newSource }) => newSource),
     errors: reports.flatMap(({ errors }) => errors),
     warnings: reports.flatMap(({ warnings }) => warnings),
   };

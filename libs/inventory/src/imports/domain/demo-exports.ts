@@ -1,14 +1,12 @@
 import { DEMO_SOURCE, type DemoRecord, type DemoSize, demoInventory } from './demo-inventory';
 import { CLOUD_TYPES } from './demo-words';
 
-/** The export of a tool of the demo's company, or the records that no tool has. */
+/** A part of the export of a tool of the demo's company, or of the records that no tool has. */
 export interface DemoExport {
   readonly source: string;
   /** Turns the items into records. Null: the items are records. */
   readonly map: string | null;
-  readonly items: readonly DemoItem[];
-  /** So many items come before the other exports, so that the first page of a list shows every category. */
-  readonly first: number;
+  readonly items: readonly DemoRecord[];
 }
 
 interface DemoItem {
@@ -16,7 +14,10 @@ interface DemoItem {
   readonly hasOwner: boolean;
 }
 
-/** The sources of the demo in their order: owners come before what they own. */
+/**
+ * The sources of the demo in their order: owners come before what they own. So many items of each come first, so that the
+ * first page of a list shows every category.
+ */
 const TOOLS = {
   'demo-okta': { map: 'okta-users', first: 5 },
   'demo-jamf': { map: 'jamf-computers', first: 2 },
@@ -45,7 +46,13 @@ export function demoExports(size: DemoSize): DemoExport[] {
     const item = ITEMS[source](record, emails.get(owner));
     items.get(source)?.push({ item, hasOwner: owner !== undefined });
   }
-  return Object.entries(TOOLS).map(([source, tool]) => ({ source, ...tool, items: items.get(source) ?? [] }));
+  const parts = Object.entries(TOOLS).map(([source, { map, first }]) => {
+    const all = items.get(source) ?? [];
+    const early = all.filter(({ hasOwner }) => !hasOwner).slice(0, first);
+    const late = all.filter((one) => !early.includes(one));
+    return [early, late].map((part) => ({ source, map, items: part.map(({ item }) => item) }));
+  });
+  return [...parts.map(([early]) => early), ...parts.map(([, late]) => late)].filter((part) => part !== undefined);
 }
 
 function sourceOf({ categoryKey, operatingSystem, region }: DemoRecord): Source {

@@ -63,9 +63,8 @@ class Dice {
   }
 }
 
-/** The first records alternate: so many employees with so many assets each. */
+/** The first records alternate, so that the first page of a list shows every category: so many employees, and assets after each. */
 const MIXED = { employees: 20, assetsEach: 4 };
-const OPENING = MIXED.employees * (1 + MIXED.assetsEach);
 
 /**
  * Generates the records of a realistic company, always the same for one size. Employees come early. The few that follow
@@ -74,34 +73,16 @@ const OPENING = MIXED.employees * (1 + MIXED.assetsEach);
 export function* demoInventory(size: DemoSize): Generator<DemoRecord> {
   const total = DEMO_SIZES[size];
   const employees = Math.max(MIXED.employees, Math.round(total * 0.08));
-  const opening: DemoRecord[] = [];
   for (const index of demoOrder(total, employees)) {
     // One seed for each record, so that a record does not depend on earlier ones.
     const dice = new Dice(Math.imul(index + 1, 2_654_435_761));
-    const record =
-      index < employees ? employee(index, dice) : { ...assetOf(index, dice), ...governance(index, dice, employees) };
-    if (opening.length === OPENING) yield record;
-    else if (opening.push(record) === OPENING) yield* byTurns(opening);
+    yield index < employees
+      ? employee(index, dice)
+      : { ...assetOf(index, dice), ...governance(index, dice, employees) };
   }
 }
 
 export type DemoRecord = Readonly<Record<string, unknown>>;
-
-/**
- * Orders records so that the first ones show every category, then every category again. A page shows these first: an
- * import writes records without an owner before those that wait for one.
- */
-function byTurns(records: readonly DemoRecord[]): DemoRecord[] {
-  const turns = new Map<unknown, number>();
-  const turnOf = ({ categoryKey, owner, visibility }: DemoRecord): number => {
-    if (owner !== undefined || visibility !== undefined) return Infinity;
-    const turn = turns.get(categoryKey) ?? 0;
-    turns.set(categoryKey, turn + 1);
-    return turn;
-  };
-  const taken = records.map((record) => ({ record, turn: turnOf(record) }));
-  return taken.sort((one, other) => (one.turn === other.turn ? 0 : one.turn - other.turn)).map(({ record }) => record);
-}
 
 function* demoOrder(total: number, employees: number): Generator<number> {
   let asset = employees;
@@ -130,21 +111,20 @@ function employee(index: number, dice: Dice): Record<string, unknown> {
     name: `${given} ${family}`,
     email: `${address}${index < GIVEN_NAMES.length ? '' : index}@example.com`,
     createdAt: daysAgo(DEMO_PAST_DAYS + dice.below(2_000)),
-    ...(hasLeft(index) ? { visibility: 'HIDDEN' } : {}),
+    visibility: hasLeft(index) ? 'HIDDEN' : undefined,
   };
 }
 
 function governance(index: number, dice: Dice, employees: number): Record<string, unknown> {
   const classification = dice.of([...CLASSIFICATIONS, undefined]);
   const candidate = dice.below(employees);
-  const owner = dice.chance(0.7) ? `hr-${(hasLeft(candidate) ? candidate - 1 : candidate) + 1}` : undefined;
   return {
-    ...(owner === undefined ? {} : { owner }),
-    ...(dice.chance(0.6) ? { description: `Kept by ${dice.of(TEAMS)}; reviewed in ${2023 + (index % 4)}.` } : {}),
-    ...(classification === undefined ? {} : { classification }),
-    ...(dice.chance(0.03) ? { visibility: dice.of(['HIDDEN', 'DELETED']) } : {}),
+    classification,
+    owner: dice.chance(0.7) ? `hr-${(hasLeft(candidate) ? candidate - 1 : candidate) + 1}` : undefined,
+    description: dice.chance(0.6) ? `Kept by ${dice.of(TEAMS)}; reviewed in ${2023 + (index % 4)}.` : undefined,
+    visibility: dice.chance(0.03) ? dice.of(['HIDDEN', 'DELETED']) : undefined,
     createdAt: daysAgo(DEMO_PAST_DAYS + dice.below(1_500)),
-    ...(dice.chance(0.8) ? { lastCheckedAt: daysAgo(dice.roll() * 30) } : {}),
+    lastCheckedAt: dice.chance(0.8) ? daysAgo(dice.roll() * 30) : undefined,
   };
 }
 
@@ -194,17 +174,15 @@ function computer(index: number, dice: Dice): Record<string, unknown> {
     operatingSystem,
     osVersion: dice.of(versions),
     managed: dice.maybe(0.5),
-    ...(monitored
+    compliance: monitored
       ? {
-          compliance: {
-            agentVersion: dice.of(['2.3.1', '2.4.0', '2.4.2']),
-            antivirusInstalled: dice.maybe(0.9),
-            diskEncryptionEnabled: dice.maybe(0.92),
-            passwordManagerInstalled: dice.maybe(0.7),
-            screenLockEnabled: dice.maybe(0.95),
-          },
+          agentVersion: dice.of(['2.3.1', '2.4.0', '2.4.2']),
+          antivirusInstalled: dice.maybe(0.9),
+          diskEncryptionEnabled: dice.maybe(0.92),
+          passwordManagerInstalled: dice.maybe(0.7),
+          screenLockEnabled: dice.maybe(0.95),
         }
-      : {}),
+      : undefined,
     tags: dice.chance(0.3) ? [{ key: 'mdm:group', value: dice.of(TEAMS) }] : [],
   };
 }
@@ -235,7 +213,7 @@ function dataStored(dice: Dice): Record<string, unknown> {
     dataStored: {
       containsPatientData: dice.maybe(0.2),
       containsUserData,
-      ...(containsUserData ? { userDataInfo: 'Names, e-mail addresses and billing details.' } : {}),
+      userDataInfo: containsUserData ? 'Names, e-mail addresses and billing details.' : undefined,
     },
   };
 }
