@@ -39,6 +39,7 @@ export class ImportRun {
   /** Why the input may not name every asset: the first line without an external id, or from a file of bad lines. */
   private incomplete: string | null = null;
   private hiddenWhy: string | null = null;
+  private hidingRefused = false;
 
   constructor(
     private readonly session: ImportSession,
@@ -60,13 +61,12 @@ export class ImportRun {
     } else await this.tellLate(this.session.refuseToRekey(`${MAY_BE_REKEYED} ${this.incomplete}`));
     await this.tellLate(this.session.mergeDeferred('all'));
     for (const [place, reason] of this.waiting) this.tally.warn({ place, reason });
-    const { hiddenWhy, hidingRefused } = await this.hide();
-    this.hiddenWhy = hiddenWhy;
+    if (this.options.missing === 'hide') await this.hide();
     this.tellProgress();
     return {
       ...counts,
-      hiddenWhy,
-      hidingRefused,
+      hiddenWhy: this.hiddenWhy,
+      hidingRefused: this.hidingRefused,
       newSource: this.session.newSource,
       ...this.tally.shown(),
       dryRun: this.options.dryRun,
@@ -236,23 +236,22 @@ export class ImportRun {
     tally.fail([...lines, ...bad]);
   }
 
-  /** Hides what the input does not name, if that is asked for, known and plausible. */
-  private async hide(): Promise<Pick<ImportReport, 'hiddenWhy' | 'hidingRefused'>> {
-    if (this.options.missing !== 'hide') return { hiddenWhy: null, hidingRefused: false };
+  /** Hides what the input does not name, if that is known and plausible, or remembers why not. */
+  private async hide(): Promise<void> {
     const { named, session } = this;
-    const incomplete = this.incomplete && `The input may not name every asset: ${this.incomplete}`;
+    this.hiddenWhy = this.incomplete && `The input may not name every asset: ${this.incomplete}`;
     // Lines without an id name assets that nobody knows, so a share of the source says nothing then.
-    if (incomplete !== null && named) return { hiddenWhy: incomplete, hidingRefused: false };
+    if (this.hiddenWhy !== null && named) return;
     let missing = 0;
     for await (const found of this.eachOf(session.countMissing())) missing += found;
     const removal = { visible: session.visibleBefore, missing, named };
     const refusal = whyImplausible(removal, this.options.hideAtMost ?? null);
-    if (refusal !== null) return { hiddenWhy: refusal, hidingRefused: true };
-    if (incomplete !== null) return { hiddenWhy: incomplete, hidingRefused: false };
+    this.hidingRefused = refusal !== null;
+    this.hiddenWhy = refusal ?? this.hiddenWhy;
+    if (this.hiddenWhy !== null) return;
     const { counts } = this.tally;
     if (this.options.dryRun) counts.hidden = missing;
     else if (missing > 0) for await (const hidden of this.eachOf(session.hideMissing())) counts.hidden += hidden;
-    return { hiddenWhy: null, hidingRefused: false };
   }
 
   /** Tells the progress after each step, once the step is counted. */

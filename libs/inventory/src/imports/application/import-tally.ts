@@ -39,25 +39,22 @@ export class ImportTally {
 
   /** For the report. */
   shown(): Pick<ImportReport, 'errors' | 'warnings'> {
-    return { errors: this.byLine(this.errors), warnings: this.byLine(this.warnings) };
+    return this.each(({ place, reason }) => ({ ...this.places.at(place), reason }));
   }
 
   /** For the record of the import: reasons without values of records, which may be personal data, and files without paths. */
   recorded(): Pick<RunResult, 'counts' | 'errors' | 'warnings'> {
-    const plain = (faults: readonly Warning[]): ImportError[] =>
-      this.byLine(faults.map(({ place, reason, withoutValues = reason }) => ({ place, reason: withoutValues }))).map(
-        ({ file, line, reason }) => ({
-          ...(file !== undefined && { file: nameOfFile(file) }),
-          line,
-          reason: storable(cut(reason, MOST_RECORDED)),
-        }),
-      );
-    return { counts: this.counts, errors: plain(this.errors), warnings: plain(this.warnings) };
+    const errorOf = ({ place, reason, withoutValues = reason }: Warning): ImportError => ({
+      ...this.places.at(place, nameOfFile),
+      reason: storable(cut(withoutValues, MOST_RECORDED)),
+    });
+    return { counts: this.counts, ...this.each(errorOf) };
   }
 
   /** Lines that waited for the end of the input were told last. */
-  private byLine(faults: readonly Warning[]): ImportError[] {
-    return [...faults].sort(byPlace).map(({ place, reason }) => ({ ...this.places.at(place), reason }));
+  private each(errorOf: (fault: Warning) => ImportError): Pick<ImportReport, 'errors' | 'warnings'> {
+    const [errors = [], warnings = []] = [this.errors, this.warnings].map((all) => [...all].sort(byPlace).map(errorOf));
+    return { errors, warnings };
   }
 }
 

@@ -29,21 +29,22 @@ export class MapTrial {
     const places = new InputPlaces(files);
     const unset = new Set(map.members);
     let [records, skipped, failed] = [0, 0, 0];
+    const fail = (line: InputLine, reasons: readonly string[]): void => {
+      failed += 1;
+      if (errors.length < REPORTED) errors.push({ ...places.at(places.placeOf(line)), reason: reasons.join(' ') });
+    };
     for await (const lines of this.files.read(files, () => undefined, { map, format })) {
       for (const line of lines) {
-        if ('leftOut' in line) {
-          skipped += 1;
-          continue;
-        }
-        const place = places.placeOf(line);
-        const reason = reasonOf(line, check, places, place);
-        if (reason === null && 'value' in line) {
-          records += 1;
-          if (items.length < limit) items.push(line.value);
-          for (const member of unset) if (has(line.value, member.split('.'))) unset.delete(member);
-        } else if (reason !== null && reason !== 'repeated') {
-          failed += 1;
-          if (errors.length < REPORTED) errors.push({ ...places.at(place), ...reason });
+        if ('leftOut' in line) skipped += 1;
+        else if ('fault' in line) fail(line, [line.fault]);
+        else {
+          const { record, reasons, first } = check.check(line.value, places.placeOf(line));
+          if (record !== null) {
+            records += 1;
+            if (items.length < limit) items.push(line.value);
+            for (const member of unset) if (has(line.value, member.split('.'))) unset.delete(member);
+          } else if (first === null) fail(line, reasons);
+          else if (!first.same) fail(line, [...reasons, places.repeats(first.place)]);
         }
       }
     }
@@ -54,17 +55,4 @@ export class MapTrial {
 function has(value: unknown, [name = '', ...inner]: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
   return inner.length === 0 || has((value as Readonly<Record<string, unknown>>)[name], inner);
-}
-
-function reasonOf(
-  line: Exclude<InputLine, { readonly leftOut: true }>,
-  check: RecordCheck,
-  places: InputPlaces,
-  place: number,
-): { readonly reason: string } | 'repeated' | null {
-  if ('fault' in line) return { reason: line.fault };
-  const { record, reasons, first } = check.check(line.value, place);
-  if (record !== null) return null;
-  if (first?.same) return 'repeated';
-  return { reason: [...reasons, ...(first ? [places.repeats(first.place)] : [])].join(' ') };
 }

@@ -1,5 +1,5 @@
 import type { BytesRead } from './import-report';
-import type { RecordMap } from './maps/record-map';
+import type { MappedItem, RecordMap } from './maps/record-map';
 
 /** Bytes of the longest line, row or item that is read. */
 export const MAX_LINE_BYTES = 1_048_576;
@@ -16,12 +16,7 @@ export type InputLine = {
   readonly header?: string;
   /** An earlier import kept the line, and it was corrected since. */
   readonly again?: boolean;
-} & (
-  | { readonly value: unknown }
-  /** `externalId` and `serialNumber` name the asset of an item for which an expression of the map failed. */
-  | { readonly fault: string; readonly externalId?: string; readonly serialNumber?: string }
-  | { readonly leftOut: true }
-);
+} & ({ readonly value: unknown } | MappedItem);
 
 export const FORMATS = ['ndjson', 'json', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];

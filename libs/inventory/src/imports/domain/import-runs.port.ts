@@ -1,6 +1,5 @@
 import type { Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
-import type { ImportError } from './import-report';
-import type { ImportedSource, RecordedRun } from './recorded-run';
+import type { ImportedSource, RecordedRun, RunResult } from './recorded-run';
 
 export interface RunOfWorkspace {
   /** The slug. */
@@ -26,9 +25,7 @@ export abstract class ImportRuns {
   abstract find(
     id: string,
     workspaceId?: WorkspaceId | null,
-  ): Promise<
-    (RunOfWorkspace & { readonly errors: readonly ImportError[]; readonly warnings: readonly ImportError[] }) | null
-  >;
+  ): Promise<(RunOfWorkspace & Pick<RunResult, 'errors' | 'warnings'>) | null>;
 
   /**
    * Sets the age from which the last completed import of a source is stale; null clears it. Returns false when the

@@ -3,6 +3,8 @@ import type { InputLine } from './import-files.port';
 /** The name of a file without its path. */
 export const nameOfFile = (file: string): string => file.slice(file.lastIndexOf('/') + 1);
 
+const asGiven = (file: string): string => file;
+
 /** Combines file and line into one number, so that lines need not be kept. */
 const LINES_PER_FILE = 1e10;
 
@@ -18,19 +20,19 @@ export class InputPlaces {
     return Math.floor(place / LINES_PER_FILE);
   }
 
-  /** The file is absent when there is only one. */
-  at(place: number): { readonly file?: string; readonly line: number } {
+  /** The file is absent when there is only one. `show` shortens its name. */
+  at(place: number, show = asGiven): { readonly file?: string; readonly line: number } {
     const file = this.files.length > 1 ? this.files[this.fileIndexOf(place)] : undefined;
-    return { ...(file !== undefined && { file }), line: place % LINES_PER_FILE };
+    return { ...(file !== undefined && { file: show(file) }), line: place % LINES_PER_FILE };
   }
 
-  /** Says that an earlier line has the same external id. `show` shortens the name of its file. */
-  repeats(first: number, show = (file: string): string => file): string {
+  /** Says that an earlier line has the same external id. */
+  repeats(first: number, show = asGiven): string {
     return `externalId is already on ${this.lineOf(first, show)}.`;
   }
 
   lineOf(place: number, show = nameOfFile): string {
-    const { file, line } = this.at(place);
-    return `line ${line}${file === undefined ? '' : ` of ${show(file)}`}`;
+    const { file, line } = this.at(place, show);
+    return `line ${line}${file === undefined ? '' : ` of ${file}`}`;
   }
 }

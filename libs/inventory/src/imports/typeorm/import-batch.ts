@@ -14,23 +14,15 @@ export class ImportBatch {
   private bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
   private length = 0;
   private written = 0;
-  private unwritten: NumberedRecord[] = [];
+  /** Records with tag keys that were unknown when they were added. */
+  readonly waiting: NumberedRecord[] = [];
 
   get size(): number {
-    return this.written + this.unwritten.length;
-  }
-
-  /** Records with tag keys that were unknown when they were added. */
-  get waiting(): readonly NumberedRecord[] {
-    return this.unwritten;
+    return this.written + this.waiting.length;
   }
 
   add(numbered: NumberedRecord, tagKeys: ReadonlyMap<string, KnownTagKey>): void {
-    for (const { key } of numbered.record.tags) {
-      if (tagKeys.has(key)) continue;
-      this.unwritten.push(numbered);
-      return;
-    }
+    if (!numbered.record.tags.every(({ key }) => tagKeys.has(key))) return void this.waiting.push(numbered);
     this.written += 1;
     this.length = this.write(toCopyLine(numbered, tagKeys), this.length);
   }
@@ -45,7 +37,7 @@ export class ImportBatch {
   clear(): void {
     this.length = 0;
     this.written = 0;
-    this.unwritten = [];
+    this.waiting.length = 0;
   }
 
   private write(line: string, start: number): number {

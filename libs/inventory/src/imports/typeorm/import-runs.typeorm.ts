@@ -2,13 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AuditRecorder } from '#libs/audit/operators';
 import type { Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import type { ImportError } from '../domain/import-report';
 import { ImportRuns, type RunOfWorkspace } from '../domain/import-runs.port';
-import type { ImportedSource } from '../domain/recorded-run';
+import type { ImportedSource, RunResult } from '../domain/recorded-run';
 import {
   CLEAR_STALE_AFTER,
   FIND,
-  HAS_SOURCE,
   type RunJson,
   MARK_INTERRUPTED,
   SET_STALE_AFTER,
@@ -47,22 +45,16 @@ export class ImportRunsTypeorm extends ImportRuns {
     { workspaceId, source }: { readonly workspaceId: WorkspaceId | null; readonly source: string | null },
     limit: number,
   ): Promise<RunOfWorkspace[]> {
-    const rows = await this.database.inTenant(workspaceId ? { workspaceId } : EVERYWHERE, (manager) =>
-      manager.query<FoundRun[]>(
-        latestRuns(source !== null, workspaceId !== null),
-        [limit, source, workspaceId].filter((value) => value !== null),
-      ),
-    );
+    const values = [limit, source, workspaceId].filter((value) => value !== null);
+    const rows = await this.query<FoundRun>(workspaceId, latestRuns(source !== null, workspaceId !== null), values);
     return rows.map(ofWorkspace);
   }
 
   async find(id: string, workspaceId: WorkspaceId | null = null) {
-    const [row] = await this.database.inTenant(workspaceId ? { workspaceId } : EVERYWHERE, (manager) =>
-      manager.query<(FoundRun & { readonly errors: ImportError[]; readonly warnings: ImportError[] })[]>(FIND, [
-        id,
-        workspaceId,
-      ]),
-    );
+    const [row] = await this.query<FoundRun & Pick<RunResult, 'errors' | 'warnings'>>(workspaceId, FIND, [
+      id,
+      workspaceId,
+    ]);
     return row ? { ...ofWorkspace(row), errors: row.errors, warnings: row.warnings } : null;
   }
 
@@ -75,7 +67,7 @@ export class ImportRunsTypeorm extends ImportRuns {
         seconds === null
           ? await run(CLEAR_STALE_AFTER, [workspaceId, source])
           : await run(SET_STALE_AFTER, [workspaceId, source, seconds]);
-      if (!changed) return seconds === null && (await run(HAS_SOURCE, [workspaceId, source])).length > 0;
+      if (!changed) return false;
       if (changed.old === seconds) return true;
       await this.audit.recordAct(manager, workspaceId, {
         action: 'source.stale_after_set',
@@ -84,5 +76,10 @@ export class ImportRunsTypeorm extends ImportRuns {
       });
       return true;
     });
+  }
+
+  private query<Row>(workspaceId: WorkspaceId | null, text: string, values: unknown[]): Promise<Row[]> {
+    const scope = workspaceId ? { workspaceId } : EVERYWHERE;
+    return this.database.inTenant(scope, (manager) => manager.query<Row[]>(text, values));
   }
 }

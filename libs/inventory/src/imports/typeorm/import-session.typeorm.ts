@@ -12,11 +12,10 @@ import type { ImportCounts } from '../domain/import-report';
 import type { RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
 import { type ImportTagKeys, lostTagValues, unknownTagKeys } from './import-tag-keys';
-import { type AssetPage, MissingAssets } from './missing-assets';
-import type { SourceBefore } from './missing-statements';
+import { INDEX_NAMES, type SourceBefore } from './missing-statements';
 import type { RekeyedComputers } from './rekeyed-computers';
 import type { RunRecord } from './run-record';
-import type { StagingConnection } from './staging-connection';
+import type { AssetPage, StagingConnection } from './staging-connection';
 import { type BatchOrder, type StagingConnections, isPassing } from './staging-connections';
 import { NOTHING_WRITTEN, WaitingRecords } from './waiting-records';
 
@@ -32,7 +31,6 @@ export class ImportSessionTypeorm extends ImportSession {
   readonly visibleBefore: number;
   readonly newSource: boolean;
   private readonly first: StagingConnection;
-  private readonly missing: MissingAssets;
   private readonly waiting: WaitingRecords;
   /** A source without visible assets has none to rekey. */
   private readonly rekeys: boolean;
@@ -60,7 +58,6 @@ export class ImportSessionTypeorm extends ImportSession {
   ) {
     super();
     this.first = this.latest = connections.first;
-    this.missing = new MissingAssets(this.first);
     this.waiting = new WaitingRecords(
       this.first,
       settings.strict === true,
@@ -101,7 +98,7 @@ export class ImportSessionTypeorm extends ImportSession {
 
   async *rekey(): AsyncIterable<number> {
     if (!this.rekeys) return;
-    await this.missing.indexNames();
+    await this.first.client.query(INDEX_NAMES);
     const found = await this.inTransaction(this.first, () => this.rekeyed.find());
     if (this.settings.dryRun) yield found;
     else yield* this.eachPage((after) => this.rekeyed.rekey(after));
@@ -109,7 +106,7 @@ export class ImportSessionTypeorm extends ImportSession {
 
   async *refuseToRekey(reason: string): AsyncIterable<MergeOutcome> {
     if (!this.rekeys) return;
-    await this.missing.indexNames();
+    await this.first.client.query(INDEX_NAMES);
     await this.inTransaction(this.first, () => this.rekeyed.findLikely());
     for (;;) {
       const refused = await this.inTransaction(this.first, () => this.rekeyed.refuseNext(reason));
@@ -128,12 +125,12 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async *countMissing(): AsyncIterable<number> {
-    await this.missing.indexNames();
-    yield* this.eachPage((after) => this.missing.count(after));
+    await this.first.client.query(INDEX_NAMES);
+    yield* this.eachPage((after) => this.first.countMissing(after));
   }
 
   hideMissing(): AsyncIterable<number> {
-    return this.eachPage((after) => this.missing.hide(after));
+    return this.eachPage((after) => this.first.hideMissing(after));
   }
 
   private async *eachPage(work: (after: string) => Promise<AssetPage>): AsyncGenerator<number> {
@@ -266,7 +263,7 @@ export class ImportSessionTypeorm extends ImportSession {
       }
     }
     await connection.stage(batch.bytesWith(accepted, known));
-    if (this.remembersNames) await this.missing.nameStagedAnd(named.map(({ externalId }) => externalId));
+    if (this.remembersNames) await connection.name(named.map(({ externalId }) => externalId));
     if (this.rekeys) await this.rekeyed.name(named.map(({ serialNumber }) => serialNumber));
     return refused;
   }
@@ -275,7 +272,7 @@ export class ImportSessionTypeorm extends ImportSession {
   private async hold(connection: StagingConnection): Promise<Refusal[]> {
     if (this.settings.dryRun) return [];
     const refused = await connection.holdStaged();
-    await this.tagKeys.readAgain(connection.client);
+    await this.tagKeys.read(connection.client);
     return refused;
   }
 

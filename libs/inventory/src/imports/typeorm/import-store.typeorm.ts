@@ -48,26 +48,24 @@ export class ImportStoreTypeorm extends ImportStore {
     const pool = poolOf(this.dataSource);
     const client = await pool.connect();
     try {
-      if (!dryRun) {
-        const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, source]);
-        if (!rows[0]?.locked) throw new ImportAlreadyRunning(`of the source "${source}"`);
-      }
-      if (this.ofPerson) {
-        const { rows: alone } = await client.query<{ locked: boolean }>(LOCK_WORKSPACE, [workspaceId]);
-        if (!alone[0]?.locked) throw new ImportAlreadyRunning('by the console');
-      }
+      const lock = async (statement: string, values: readonly string[], which: string): Promise<void> => {
+        const { rows } = await client.query<{ locked: boolean }>(statement, [...values]);
+        if (!rows[0]?.locked) throw new ImportAlreadyRunning(which);
+      };
+      if (!dryRun) await lock(LOCK, [workspaceId, source], `of the source "${source}"`);
+      if (this.ofPerson) await lock(LOCK_WORKSPACE, [workspaceId], 'by the console');
       await client.query(OPEN_STAGING);
       await client.query(beginIn(workspaceId));
-      const tagKeys = await ImportTagKeys.read(client, workspaceId, settings, audit);
+      const tagKeys = new ImportTagKeys(workspaceId, settings, audit);
+      await tagKeys.read(client);
       const { rows: sources } = await client.query<SourceBefore>(SOURCE_BEFORE, [workspaceId, source]);
-      const run = dryRun ? null : await RunRecord.begin(client, workspaceId, source, audit, settings.run);
+      const run = dryRun ? null : new RunRecord(client, workspaceId, source, audit);
+      await run?.begin(settings.run);
       await client.query('COMMIT');
-      const connections = new StagingConnections(
-        pool,
-        client,
-        (on) => new StagingConnection(on, workspaceId, source, dryRun, this.audit.who),
-      );
-      const rekeyed = new RekeyedComputers(connections.first, audit, settings.strict === true);
+      tagKeys.commit();
+      const first = new StagingConnection(client, workspaceId, source, dryRun, audit.who);
+      const rekeyed = new RekeyedComputers(first, audit, settings.strict === true);
+      const connections = new StagingConnections(pool, first);
       const before = sources[0] as SourceBefore;
       return new ImportSessionTypeorm(connections, settings, tagKeys, rekeyed, before, run, !this.ofPerson);
     } catch (error) {

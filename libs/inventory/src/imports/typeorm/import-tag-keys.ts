@@ -12,6 +12,7 @@ interface TagKeyRow extends KnownTagKey {
 /** An import remembers every key of its workspace, of up to 1,000 characters each, so it creates no more. */
 const MOST_TAG_KEYS = 20_000;
 
+const READ = 'SELECT key, id, value, platform FROM tag_key WHERE workspace_id = $1';
 /** Returns the created keys only, so that each has one audit event. */
 const CREATE = `
   INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key
@@ -25,25 +26,15 @@ const createdAct = (key: string): AuditAct => ({
 
 /** The tag keys of a workspace during an import: read once, and again after some were created or deleted. */
 export class ImportTagKeys {
+  private committed: ReadonlyMap<string, KnownTagKey> = new Map();
   /** Keys of a transaction that may still roll back. */
   private made: ReadonlyMap<string, KnownTagKey> | null = null;
 
-  private constructor(
+  constructor(
     private readonly workspaceId: WorkspaceId,
-    private readonly settings: Pick<ImportSettings, 'createTagKeys' | 'dryRun'>,
+    private readonly settings: ImportSettings,
     private readonly audit: AuditRecorder,
-    private committed: ReadonlyMap<string, KnownTagKey>,
   ) {}
-
-  /** Runs within a transaction. */
-  static async read(
-    client: PoolClient,
-    workspaceId: WorkspaceId,
-    settings: Pick<ImportSettings, 'createTagKeys' | 'dryRun'>,
-    audit: AuditRecorder,
-  ): Promise<ImportTagKeys> {
-    return new ImportTagKeys(workspaceId, settings, audit, await readAll(client, workspaceId));
-  }
 
   /** Committed keys, which no rollback removes. */
   get known(): ReadonlyMap<string, KnownTagKey> {
@@ -76,26 +67,19 @@ export class ImportTagKeys {
     for (const { key } of created) {
       await this.audit.record(this.workspaceId, createdAct(key), (text, values) => client.query(text, values));
     }
-    return this.readAgain(client);
+    return this.read(client);
   }
 
   /** Runs within a transaction of the client. */
-  async readAgain(client: PoolClient): Promise<ReadonlyMap<string, KnownTagKey>> {
-    this.made = await readAll(client, this.workspaceId);
+  async read(client: PoolClient): Promise<ReadonlyMap<string, KnownTagKey>> {
+    const { rows } = await client.query<TagKeyRow>(READ, [this.workspaceId]);
+    this.made = new Map(rows.map(({ key, ...tagKey }) => [key, tagKey]));
     return this.made;
   }
 }
 
 /** A key that a dry run would have created. Nothing looks at its id. */
 const IMAGINED: KnownTagKey = { id: '0', value: null, platform: true };
-
-async function readAll(client: PoolClient, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, KnownTagKey>> {
-  const { rows } = await client.query<TagKeyRow>(
-    'SELECT key, id, value, platform FROM tag_key WHERE workspace_id = $1',
-    [workspaceId],
-  );
-  return new Map(rows.map(({ key, ...tagKey }) => [key, tagKey]));
-}
 
 /** Limits the length of the reason, however many keys a record has. */
 const MOST_NAMED = 20;

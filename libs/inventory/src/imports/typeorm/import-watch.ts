@@ -34,24 +34,22 @@ export class ImportWatch extends RepeatedWork {
     metrics: Metrics,
   ) {
     super(PAUSE_MS, 'imports were not looked at');
-    const labels = ['workspace', 'source'] as const;
-    metrics.gauges(
-      {
-        name: 'compliance_import_age_seconds',
-        help: 'Age of the last completed import of a source; before the first one, time since its limit was set.',
-        labels,
-      },
-      () =>
-        this.known.flatMap(({ labels: of, freshAt }) =>
-          freshAt === null ? [] : [{ labels: of, value: Math.max(0, (Date.now() - freshAt) / 1_000) }],
-        ),
+    const gauge = (name: string, help: string, valueOf: (source: Freshness) => number | null): void =>
+      metrics.gauges({ name, help, labels: ['workspace', 'source'] }, () =>
+        this.known.flatMap((source) => {
+          const value = valueOf(source);
+          return value === null ? [] : [{ labels: source.labels, value }];
+        }),
+      );
+    gauge(
+      'compliance_import_age_seconds',
+      'Age of the last completed import of a source; before the first one, time since its limit was set.',
+      ({ freshAt }) => freshAt && Math.max(0, (Date.now() - freshAt) / 1_000),
     );
-    metrics.gauges(
-      { name: 'compliance_import_stale_after_seconds', help: 'Age from which the last import is stale.', labels },
-      () =>
-        this.known.flatMap(({ labels: of, staleAfterSeconds }) =>
-          staleAfterSeconds === null ? [] : [{ labels: of, value: staleAfterSeconds }],
-        ),
+    gauge(
+      'compliance_import_stale_after_seconds',
+      'Age from which the last import is stale.',
+      ({ staleAfterSeconds }) => staleAfterSeconds,
     );
   }
 

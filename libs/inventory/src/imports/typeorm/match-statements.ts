@@ -2,13 +2,21 @@ import { COMPUTER, LAST_CLOUD } from '../../assets/typeorm/asset.row';
 import { BECOMES, NAMES_OWNER, changesOf, computerOf } from './merged-columns';
 import { LOOKUPS, OWNER_WAITS, PLANNED_LOOKUPS, onlyOneOf, ownersDiffer } from './owner-statements';
 
-/** Counts the work of the matched batch, so that steps without work can be skipped. */
-const COUNTS = `
-  SELECT count(*) FILTER (WHERE refusal IS NOT NULL)::int AS refused, count(*) FILTER (WHERE waits)::int AS waiting,
-         count(*) FILTER (WHERE is_new)::int AS created,
-         count(*) FILTER (WHERE changed)::int AS changed, count(*) FILTER (WHERE retagged)::int AS retagged,
-         count(*) FILTER (WHERE is_new AND tag_key_ids <> '{}')::int AS tagged,
-         count(*) FILTER (WHERE checked)::int AS checked, count(*) FILTER (WHERE changed OR checked)::int AS to_lock`;
+/** The work of a matched batch, so that steps without work can be skipped. */
+const COUNTED = {
+  refused: 'refusal IS NOT NULL',
+  waiting: 'waits',
+  created: 'is_new',
+  changed: 'changed',
+  retagged: 'retagged',
+  tagged: `is_new AND tag_key_ids <> '{}'`,
+  checked: 'checked',
+  to_lock: 'changed OR checked',
+};
+export type Matched = Readonly<Record<keyof typeof COUNTED, number>>;
+const COUNTS = `SELECT ${Object.entries(COUNTED)
+  .map(([name, condition]) => `count(*) FILTER (WHERE ${condition})::int AS ${name}`)
+  .join(', ')}`;
 
 const IS_NEW = 'asset.id IS NULL';
 /** It may be an asset of before under another externalId, which only the whole input tells. */
@@ -22,7 +30,7 @@ const WAITS_FOR_WAITING = `m.owner_id IS NULL AND ${OWNER_WAITS}`;
 const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
 const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${computerOf('c')})
   IS DISTINCT FROM ROW(asset.id, ${computerOf('s')})`;
-const refusalOf = (isTaken: string, lookups: typeof LOOKUPS): string => `CASE
+const refusalOf = (lookups: typeof LOOKUPS, isTaken: string): string => `CASE
   WHEN (asset.sub_key <= ${LAST_CLOUD}) <> (s.sub_key <= ${LAST_CLOUD}) OR asset.sub_key > ${LAST_CLOUD} AND asset.sub_key <> s.sub_key
     THEN 'The asset with this externalId is of another category.'
   WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
@@ -71,23 +79,22 @@ const matchWith = (
     RETURNING refusal, waits, is_new, changed, retagged, checked, tag_key_ids
   ) ${COUNTS} FROM matched`;
 
-const REFUSAL = refusalOf(IS_TAKEN, LOOKUPS);
-const REFUSAL_PLANNED = refusalOf(
-  `${IS_TAKEN} OR (SELECT true FROM import_planned WHERE public_id = s.wanted_id LIMIT 1)`,
-  PLANNED_LOOKUPS,
-);
+/** `hold`: new computers wait, too, as they may be rekeyed. `release`: records wait only for owners who wait themselves. */
+const eachStep = (lookups: typeof LOOKUPS, externalId: string, isTaken: string) => {
+  const match = (waits: string): string => matchWith(lookups, externalId, refusalOf(lookups, isTaken), waits);
+  return {
+    hold: match(`(${waitsBy(lookups)} OR ${MAY_BE_REKEYED})`),
+    wait: match(waitsBy(lookups)),
+    release: match(WAITS_FOR_WAITING),
+  };
+};
 /** In a dry run, a computer that would be rekeyed still has its old id. */
 const PLANNED_ID = `COALESCE((SELECT old_external_id FROM import_rekeyed WHERE external_id = s.external_id), s.external_id)`;
-/** `hold`: new computers wait, too, as they may be rekeyed. `release`: records wait only for owners who wait themselves. */
-const eachStep = (lookups: typeof LOOKUPS, match: (waits: string) => string) => ({
-  hold: match(`(${waitsBy(lookups)} OR ${MAY_BE_REKEYED})`),
-  wait: match(waitsBy(lookups)),
-  release: match(WAITS_FOR_WAITING),
-});
-export const MATCH = eachStep(LOOKUPS, (waits) => matchWith(LOOKUPS, 's.external_id', REFUSAL, waits));
-export const MATCH_PLANNED = eachStep(PLANNED_LOOKUPS, (waits) =>
-  matchWith(PLANNED_LOOKUPS, PLANNED_ID, REFUSAL_PLANNED, waits),
-);
+const IS_PLANNED = '(SELECT true FROM import_planned WHERE public_id = s.wanted_id LIMIT 1)';
+export const MATCH = {
+  real: eachStep(LOOKUPS, 's.external_id', IS_TAKEN),
+  planned: eachStep(PLANNED_LOOKUPS, PLANNED_ID, `${IS_TAKEN} OR ${IS_PLANNED}`),
+};
 
 /** Counts again after refused and waiting records were removed. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;

@@ -7,11 +7,11 @@ const employeeWhere = (named: string): string => `
    WHERE sub_key = ${EMPLOYEE} AND facet IS NOT NULL`;
 
 /** The employee as the records before would leave it, else as it is. */
-const plannedEmployeeWhere = (planned: string, named: string): string => `
+const plannedEmployeeWhere = (named: string, ofAsset = ''): string => `
   SELECT public_id FROM (
-    SELECT 1 AS place, public_id, sub_key, is_visible FROM import_planned WHERE ${planned}
+    SELECT 1 AS place, public_id, sub_key, is_visible FROM import_planned WHERE ${named}
     UNION ALL
-    SELECT 2, public_id, sub_key, facet IS NOT NULL FROM asset WHERE workspace_id = $1 AND ${named}
+    SELECT 2, public_id, sub_key, facet IS NOT NULL FROM asset WHERE workspace_id = $1 AND ${ofAsset} ${named}
     ORDER BY place LIMIT 1) AS employee
    WHERE sub_key = ${EMPLOYEE} AND is_visible`;
 
@@ -52,11 +52,8 @@ export const LOOKUPS: Lookups = {
 };
 /** The same for a dry run, which writes nothing that it could find. */
 export const PLANNED_LOOKUPS: Lookups = {
-  ownerByExternalId: plannedEmployeeWhere(
-    'external_id = s.owner_external_id',
-    'source = $2 AND external_id = s.owner_external_id',
-  ),
-  ownerById: plannedEmployeeWhere('public_id = s.owner_public_id', 'public_id = s.owner_public_id'),
+  ownerByExternalId: plannedEmployeeWhere('external_id = s.owner_external_id', 'source = $2 AND'),
+  ownerById: plannedEmployeeWhere('public_id = s.owner_public_id'),
   ownersByEmail: PLANNED_EMPLOYEES_BY_EMAIL,
 };
 
@@ -79,15 +76,12 @@ const unownedBy = ({ ownerByExternalId, ownerById, ownersByEmail }: Lookups): st
       OFFSET 0) AS found
    WHERE COALESCE(owner_external_id, owner_public_id::text, owner_email) IS NOT NULL AND fits <> 1 AND NOT ${OWNER_WAITS}
    ORDER BY place`;
-const refuseUnownedBy = (lookups: Lookups): string => `
+const statementsBy = (lookups: Lookups) => ({
+  unowned: unownedBy(lookups),
+  refuseUnowned: `
   WITH unowned AS (${unownedBy(lookups)})
-  DELETE FROM import_staged AS s USING unowned WHERE s.place = unowned.place RETURNING s.place, unowned.reason, s.kept, s.serial_number`;
-export const UNOWNED = unownedBy(LOOKUPS);
-export const UNOWNED_PLANNED = unownedBy(PLANNED_LOOKUPS);
-export const REFUSE_UNOWNED = refuseUnownedBy(LOOKUPS);
-export const REFUSE_UNOWNED_PLANNED = refuseUnownedBy(PLANNED_LOOKUPS);
-/** Staged records that will be refused, because they name two owners. */
-const withTwoOwners = (lookups: Lookups): string =>
-  `SELECT place FROM import_staged AS s WHERE ${ownersDiffer(lookups)}`;
-export const WITH_TWO_OWNERS = withTwoOwners(LOOKUPS);
-export const WITH_TWO_OWNERS_PLANNED = withTwoOwners(PLANNED_LOOKUPS);
+  DELETE FROM import_staged AS s USING unowned WHERE s.place = unowned.place RETURNING s.place, unowned.reason, s.kept, s.serial_number`,
+  /** Staged records that will be refused, because they name two owners. */
+  withTwoOwners: `SELECT place FROM import_staged AS s WHERE ${ownersDiffer(lookups)}`,
+});
+export const OWNERS = { real: statementsBy(LOOKUPS), planned: statementsBy(PLANNED_LOOKUPS) };

@@ -13,8 +13,6 @@ export const NEW_COMPUTERS = `
    WHERE sub_key = ${COMPUTER} AND serial_number IS NOT NULL AND place > $3
      AND NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id)
    ORDER BY place LIMIT 5000`;
-/** All of them are joined at once, unlike a batch. */
-export const JOIN_MANY = 'SET LOCAL enable_hashjoin = on';
 export const KEEP_SERIALS =
   'INSERT INTO import_new_computer SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])';
 

@@ -3,10 +3,9 @@ import { storable } from '#libs/kernel';
 import { LONGEST_INDEXED } from '#libs/platform/lists';
 import { serialOf } from '../domain/maps/map-functions';
 import type { Refusal } from '../domain/import-store.port';
-import type { AssetPage } from './missing-assets';
-import { UNOWNED, UNOWNED_PLANNED, WITH_TWO_OWNERS, WITH_TWO_OWNERS_PLANNED } from './owner-statements';
+import { OWNERS } from './owner-statements';
 import * as sql from './rekey-statements';
-import type { StagingConnection } from './staging-connection';
+import type { AssetPage, StagingConnection } from './staging-connection';
 import { NAME_WAITING_EMPLOYEES } from './waiting-statements';
 
 interface NewComputer {
@@ -52,7 +51,6 @@ export class RekeyedComputers {
   async find(): Promise<number> {
     const { client, workspaceId, source } = this.connection;
     await this.keepSerials();
-    await client.query(sql.JOIN_MANY);
     await client.query(sql.FIND_REKEYED, [workspaceId, source]);
     await client.query(sql.NAME_REKEYED);
     await this.forgetRefused();
@@ -63,7 +61,6 @@ export class RekeyedComputers {
   async findLikely(): Promise<void> {
     const { client, workspaceId, source } = this.connection;
     await this.keepSerials();
-    await client.query(sql.JOIN_MANY);
     await client.query(sql.KEEP_LIKELY, [workspaceId, source]);
   }
 
@@ -79,13 +76,13 @@ export class RekeyedComputers {
     if (known.length > 0) await client.query(sql.NAME_SERIALS, [workspaceId, source, known]);
   }
 
-  /** Remembers the serial numbers of new computers. */
+  /** Remembers the serial numbers of new computers, all of which are joined at once, unlike a batch. */
   private async keepSerials(): Promise<void> {
     const { client, workspaceId, source } = this.connection;
     for (let after = '-1'; ;) {
       const { rows } = await client.query<NewComputer>(sql.NEW_COMPUTERS, [workspaceId, source, after]);
       const last = rows.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) break;
       after = last.place;
       const computers = rows.map((row) => ({ ...row, serial: serialIn(row.serial_number) }));
       const known = computers.filter(({ serial }) => serial !== null);
@@ -95,6 +92,7 @@ export class RekeyedComputers {
         known.map(({ external_id }) => external_id),
       ]);
     }
+    await client.query('SET LOCAL enable_hashjoin = on');
   }
 
   /** The records of these will be refused for their owners, so their assets stay as they are. */
@@ -103,8 +101,9 @@ export class RekeyedComputers {
     const forget = (refused: string) => client.query(sql.forgetRekeyed(refused), [workspaceId, source]);
     await client.query(NAME_WAITING_EMPLOYEES);
     await client.query(sql.STAGE_REKEYED);
-    await forget(dryRun ? WITH_TWO_OWNERS_PLANNED : WITH_TWO_OWNERS);
-    if (this.strict) await forget(dryRun ? UNOWNED_PLANNED : UNOWNED);
+    const { withTwoOwners, unowned } = OWNERS[dryRun ? 'planned' : 'real'];
+    await forget(withTwoOwners);
+    if (this.strict) await forget(unowned);
   }
 
   /** Gives the next of them after this id their new externalId. */

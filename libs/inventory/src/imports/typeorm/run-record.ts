@@ -31,33 +31,25 @@ const COUNT_EVERY_MS = 2_000;
 
 /** The record of one import, written on the connection that holds the lock of its source. */
 export class RunRecord {
+  private readonly id = randomUUID();
   private counts = NO_COUNTS;
   private counted = NO_COUNTS;
   private countedAt = performance.now();
 
-  private constructor(
+  constructor(
     private readonly client: PoolClient,
     private readonly workspaceId: WorkspaceId,
     private readonly source: string,
     private readonly audit: AuditRecorder,
-    private readonly id: string,
   ) {}
 
   /** Runs within a transaction. */
-  static async begin(
-    client: PoolClient,
-    workspaceId: WorkspaceId,
-    source: string,
-    audit: AuditRecorder,
-    { map, options, files }: RunRequest,
-  ): Promise<RunRecord> {
-    const id = randomUUID();
-    await client.query(SETTLE_SOURCE, [workspaceId, source]);
-    await client.query(BEGIN_RUN, [
-      ...[workspaceId, id, source, audit.who, map],
+  async begin({ map, options, files }: RunRequest): Promise<void> {
+    await this.client.query(SETTLE_SOURCE, [this.workspaceId, this.source]);
+    await this.client.query(BEGIN_RUN, [
+      ...[this.workspaceId, this.id, this.source, this.audit.who, map],
       ...[options, files, NO_COUNTS].map((value) => JSON.stringify(value)),
     ]);
-    return new RunRecord(client, workspaceId, source, audit, id);
   }
 
   /** Remembers the counts so far, for {@link writeCounts}. */

@@ -1,19 +1,11 @@
 import type { ImportCounts } from '../domain/import-report';
-import type { RecordedRun, RunFile, RunOutcome } from '../domain/recorded-run';
+import type { RecordedRun } from '../domain/recorded-run';
 
 /** A run without its errors and warnings, as Postgres writes it. */
-export interface RunJson {
-  readonly id: string;
-  readonly source: string;
+export interface RunJson extends Omit<RecordedRun, 'startedAt' | 'endedAt' | keyof ImportCounts> {
   readonly startedAt: string;
   readonly endedAt: string | null;
-  readonly outcome: RunOutcome;
-  readonly who: string | null;
-  readonly map: string | null;
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly files: readonly RunFile[];
   readonly counts: ImportCounts;
-  readonly hiddenWhy: string | null;
 }
 
 /** SQL of {@link RunJson} over `run`. */
@@ -65,7 +57,6 @@ export const SET_STALE_AFTER = `
 
 /** Works for a source without asset and import, too, so that its alert can be ended. */
 export const CLEAR_STALE_AFTER = `
-  WITH gone AS (
-    DELETE FROM import_freshness WHERE workspace_id = $1 AND source = $2 RETURNING stale_after_seconds AS old)
-  SELECT old FROM gone`;
-export const HAS_SOURCE = 'SELECT FROM inventory_sources($1) WHERE id = $2';
+  WITH gone AS (DELETE FROM import_freshness WHERE workspace_id = $1 AND source = $2 RETURNING stale_after_seconds)
+  SELECT (SELECT stale_after_seconds FROM gone) AS old
+   WHERE EXISTS (SELECT FROM gone) OR EXISTS (SELECT FROM inventory_sources($1) WHERE id = $2)`;

@@ -7,30 +7,27 @@ import * as batch from './batch-statements';
 import * as held from './hold-statements';
 import { unknownTagKeys } from './import-tag-keys';
 import * as matching from './match-statements';
+import type { Matched } from './match-statements';
+import * as missing from './missing-statements';
 import * as waits from './waiting-statements';
 import * as writing from './write-statements';
 
 /** A step decides what happens to records that wait: see {@link matching.MATCH}. */
-export type Step = keyof typeof matching.MATCH;
-
-/** The work that a matched batch needs. */
-export interface Matched {
-  readonly refused: number;
-  readonly waiting: number;
-  readonly created: number;
-  readonly changed: number;
-  readonly retagged: number;
-  readonly tagged: number;
-  readonly checked: number;
-  /** Existing assets that will be locked. */
-  readonly to_lock: number;
-}
+export type Step = keyof (typeof matching.MATCH)['real'];
 
 interface RefusedRow {
   readonly place: string;
   readonly kept: string | null;
   /** Absent where the statement only finds records. */
   readonly serial_number?: string | null;
+}
+
+/** One page of a source's assets. */
+export interface AssetPage {
+  /** The last id of the page. Null at the end. */
+  readonly last: string | null;
+  /** Assets of the page that the input did not name, or that were rekeyed. */
+  readonly found: number;
 }
 
 /** Another transaction deleted a matched asset. Counts as a serialization failure: a repeat finds the asset missing. */
@@ -55,6 +52,11 @@ export class StagingConnection {
     /** The operator or person who imports. */
     private readonly who: string | null,
   ) {}
+
+  /** Another connection of the same import. */
+  beside(client: PoolClient): StagingConnection {
+    return new StagingConnection(client, this.workspaceId, this.source, this.dryRun, this.who);
+  }
 
   async begin(): Promise<void> {
     await this.client.query(batch.beginBatch(this.workspaceId));
@@ -101,7 +103,7 @@ export class StagingConnection {
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
   async match(step: Step = 'wait'): Promise<Matched> {
-    const statement = (this.dryRun ? matching.MATCH_PLANNED : matching.MATCH)[step];
+    const { [step]: statement } = matching.MATCH[this.dryRun ? 'planned' : 'real'];
     return this.row<Matched>(statement, [this.workspaceId, this.source]);
   }
 
@@ -119,14 +121,12 @@ export class StagingConnection {
       deferred = rows.map(({ place }) => Number(place));
       left = await this.row<Matched>(matching.COUNT_MATCHED);
     }
-    const updated = this.dryRun ? await this.plan() : await this.writeMatched(left);
     const { created } = left;
+    const { updated } = this.dryRun
+      ? await this.row<{ updated: number }>(writing.PLAN, [this.workspaceId])
+      : { updated: await this.writeMatched(left) };
     const unchanged = total - refused.length - deferred.length - created - updated;
     return { created, updated, unchanged, refused, deferred, warned: [] };
-  }
-
-  private async plan(): Promise<number> {
-    return (await this.row<{ updated: number }>(writing.PLAN, [this.workspaceId])).updated;
   }
 
   /** Returns how many assets were updated. Locks rows before counters, like every other writer. */
@@ -158,6 +158,24 @@ export class StagingConnection {
     if (retagged > 0) await client.query(writing.UNTAG_CHANGED, [workspaceId]);
     if (retagged + tagged > 0) await client.query(writing.TAG, [workspaceId]);
     return updated.size;
+  }
+
+  /** Remembers that the input names the staged batch, and these. */
+  async name(externalIds: readonly string[]): Promise<void> {
+    await this.client.query(missing.NAME_STAGED, [externalIds]);
+  }
+
+  /** Counts the next assets after this id that the input does not name. */
+  async countMissing(after: string): Promise<AssetPage> {
+    return this.row<AssetPage>(missing.COUNT_MISSING, [this.workspaceId, this.source, after]);
+  }
+
+  /** Hides them. */
+  async hideMissing(after: string): Promise<AssetPage> {
+    const values = [this.workspaceId, this.source, after, this.changeSetId];
+    const page = await this.row<AssetPage>(missing.HIDE_MISSING, values);
+    this.noteChange(page.found > 0);
+    return page;
   }
 
   /** Does without a table that a migration or a vacuum holds. */

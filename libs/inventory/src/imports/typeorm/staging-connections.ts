@@ -17,17 +17,13 @@ const UNLOCK = 'SELECT pg_advisory_unlock_all()';
  * is enough.
  */
 export class StagingConnections {
-  readonly first: StagingConnection;
   private second: PoolClient | null = null;
   private closed = false;
 
   constructor(
     private readonly pool: Pool,
-    private readonly client: PoolClient,
-    private readonly connectionOn: (client: PoolClient) => StagingConnection,
-  ) {
-    this.first = connectionOn(client);
-  }
+    readonly first: StagingConnection,
+  ) {}
 
   async openSecond(): Promise<StagingConnection> {
     const opened = await this.pool.connect();
@@ -39,7 +35,7 @@ export class StagingConnections {
       throw error;
     }
     this.second = opened;
-    return this.connectionOn(opened);
+    return this.first.beside(opened);
   }
 
   /**
@@ -48,7 +44,8 @@ export class StagingConnections {
    */
   async close(afterFailure: (() => Promise<void>) | null): Promise<void> {
     this.closed = true;
-    const { second, client } = this;
+    const { second } = this;
+    const { client } = this.first;
     // It has no lock to release, and a query would wait for ever behind a copy that was broken off.
     second?.release(true);
     // Closing the connection ends its session some time later. Release the lock now, if Postgres still responds, so that

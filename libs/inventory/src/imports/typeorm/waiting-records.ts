@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { MergeOutcome, Refusal } from '../domain/import-store.port';
 import { ownerCircles } from '../domain/owner-circles';
-import * as owners from './owner-statements';
+import { OWNERS } from './owner-statements';
 import type { StagingConnection, Step } from './staging-connection';
 import * as sql from './waiting-statements';
 
@@ -23,14 +23,6 @@ export const NOTHING_WRITTEN: MergeOutcome = {
 };
 
 type Which = keyof typeof sql.TAKE_DEFERRED;
-
-/** One batch of them, in a transaction that may be repeated. */
-interface Batch {
-  readonly written: MergeOutcome;
-  readonly taken: number;
-  /** Null when none was left. */
-  readonly last: string | null;
-}
 
 /** Records that wait for their owners until the whole input is read. */
 export class WaitingRecords {
@@ -96,7 +88,8 @@ export class WaitingRecords {
     }
   }
 
-  private async mergeNext(take: string, after: string, step: Step, isRepeat: boolean): Promise<Batch> {
+  /** Merges the next batch of them, in a transaction that may be repeated. `last` is null when none was left. */
+  private async mergeNext(take: string, after: string, step: Step, isRepeat: boolean) {
     const { connection } = this;
     const releases = step === 'release';
     if (releases && after === BEFORE_ALL) await connection.client.query(sql.NAME_WAITING_EMPLOYEES);
@@ -112,10 +105,8 @@ export class WaitingRecords {
   /** The staged records whose owner is not there and will not come. A strict import refuses them. */
   private async unowned(): Promise<Refusal[]> {
     const { connection, strict } = this;
-    const [found, refused] = connection.dryRun
-      ? [owners.UNOWNED_PLANNED, owners.REFUSE_UNOWNED_PLANNED]
-      : [owners.UNOWNED, owners.REFUSE_UNOWNED];
-    return connection.refuse(strict ? refused : found, [connection.workspaceId, connection.source]);
+    const { unowned, refuseUnowned } = OWNERS[connection.dryRun ? 'planned' : 'real'];
+    return connection.refuse(strict ? refuseUnowned : unowned, [connection.workspaceId, connection.source]);
   }
 
   /**

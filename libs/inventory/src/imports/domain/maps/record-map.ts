@@ -2,7 +2,7 @@
 export type MappedItem =
   | { readonly value: Readonly<Record<string, unknown>> }
   | { readonly leftOut: true }
-  /** `externalId` is absent when its own expression failed. */
+  /** `externalId` and `serialNumber` name the asset. They are absent when their own expressions failed. */
   | { readonly fault: string; readonly externalId?: string; readonly serialNumber?: string };
 
 /** The place of the items in a document: a path, which is read as a stream, or an expression that finds them. */
