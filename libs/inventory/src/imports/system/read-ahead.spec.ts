@@ -32,4 +32,17 @@ describe('readAhead', () => {
     for await (const some of bytes) handed.push(some.toString());
     expect([found, handed]).toEqual(['ab\n', ['ab\n', 'c', 'd']]);
   });
+
+  it('hands out a long beginning in parts', async () => {
+    const { bytes } = await readAhead(
+      (async function* () {
+        yield await Promise.resolve(Buffer.alloc(150_000));
+      })(),
+      (head) => head.length,
+    );
+
+    const lengths: number[] = [];
+    for await (const some of bytes) lengths.push(some.length);
+    expect(lengths).toEqual([65_536, 65_536, 18_928]);
+  });
 });

@@ -1,3 +1,6 @@
+/** Bytes that are handed out at once. What a reader makes of them takes a hundred times as much memory. */
+const CHUNK = 65_536;
+
 /**
  * Reads until `find` knows enough, which it tells by another value than null, and hands out all bytes again. `isAll`: no
  * more bytes come, so `find` must decide.
@@ -26,7 +29,7 @@ export async function readAhead<Found>(
     if (isAll && found === null) throw new Error('Nobody can tell more of a file that ended.');
   }
   const bytes = (async function* () {
-    if (head.length > 0) yield head;
+    for (let at = 0; at < head.length; at += CHUNK) yield head.subarray(at, at + CHUNK);
     head = Buffer.alloc(0);
     if (!isAll) yield* { [Symbol.asyncIterator]: () => chunks };
   })();

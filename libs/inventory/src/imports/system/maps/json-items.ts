@@ -13,6 +13,7 @@ const MOST_LEVELS = 1_000;
 const TOO_DEEP = `The item has more than ${MOST_LEVELS} lists and objects within each other.`;
 /** The parser remembers every level, so more end the reading. */
 const MOST_LEVELS_OF_FILE = 100_000;
+const PART = 65_536;
 const LONG_INTEGER = /^-?\d{16,}$/;
 /** Quotes, and a colon or a comma. */
 const AROUND = 3;
@@ -305,7 +306,9 @@ export function parseItem(text: string): unknown {
 export function isStartOfJson(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false;
   try {
-    newParser()(text);
+    const parse = newParser();
+    // The tokens of all parts at once would take a hundred times their length.
+    for (let at = 0; at < text.length; at += PART) parse(text.slice(at, at + PART));
     return true;
   } catch {
     return false;
