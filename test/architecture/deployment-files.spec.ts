@@ -164,11 +164,9 @@ describe('compose.yaml', () => {
     expect(environmentOf(textOf('docker/settings.env'))).toHaveProperty('CURSOR_KEYS_FILE', '/keys/cursor.json');
   });
 
-  it('gives the console valid settings, a bound of its memory, no owner, no password of the API and no key that signs', async () => {
+  it('gives the console valid settings, no owner, no password of the API and no key that signs', async () => {
     const [service] = at(compose, 'services.console');
-    const { NODE_OPTIONS: bound, ...given } = at(service, 'environment')[0] as Record<string, string>;
-    expect(bound).toBe('--max-old-space-size=512 --max-semi-space-size=16');
-    expect(textOf('docker/systemd/compliance-console.service')).toContain(`\nEnvironment="NODE_OPTIONS=${bound}"\n`);
+    const given = at(service, 'environment')[0] as Record<string, string>;
     expect(Object.keys(given).filter((name) => !isSetting(name))).toEqual([]);
     expect([at(service, 'env_file'), given['DATABASE_URL'], given['MIGRATION_DATABASE_URL']]).toEqual([
       ...[[], undefined, undefined],

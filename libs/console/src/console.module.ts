@@ -4,7 +4,6 @@ import { auditRecording } from '#libs/audit/operators';
 import { applicationServices, grantCache } from '#libs/auth/operators';
 import { computerServices } from '#libs/computers';
 import { inventoryServices } from '#libs/inventory';
-import { importsOfPeople } from '#libs/inventory/operators';
 import { Clock } from '#libs/kernel';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ApplicationsController } from './http/applications.controller';
@@ -24,6 +23,7 @@ import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
 import { Uploads } from './http/uploads';
+import { ImportThreads } from './http/import-threads';
 import { UploadFiles } from './system/upload-files.system';
 import { Issuer } from './system/issuer.system';
 import { People } from './typeorm/people';
@@ -56,13 +56,13 @@ import { Sessions } from './typeorm/sessions';
     Names,
     Uploads,
     UploadFiles,
+    ImportThreads,
     {
       // The options of Nest's reader of forms with a file.
       provide: 'MULTER_MODULE_OPTIONS',
       useFactory: (storage: Uploads) => ({ storage, defParamCharset: 'utf8' }),
       inject: [Uploads],
     },
-    ...importsOfPeople,
     ...auditRecording,
     ...auditServices,
     ...inventoryServices,

@@ -1,5 +1,5 @@
 import { Module, type Provider } from '@nestjs/common';
-import { AuditOperatorModule, AuditRecorder } from '#libs/audit/operators';
+import { AuditOperatorModule } from '#libs/audit/operators';
 import { DemoHistory } from './history/typeorm/demo-history';
 import { HistoryErasure } from './history/typeorm/history-erasure';
 import { RemovedAssets } from './changes/typeorm/removed-assets';
@@ -12,22 +12,15 @@ import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { ImportFilesSystem } from './imports/system/import-files.system';
 import { MapLibrary } from './imports/system/maps/map-library.system';
 import { AssetCounters } from './assets/typeorm/asset-counters';
-import { ImportConnections, importConnections } from './imports/typeorm/import-connections';
 import { AssetRekey } from './imports/typeorm/asset-rekey';
 import { OtherInventory } from './imports/typeorm/other-inventory';
 import { ImportRunsTypeorm } from './imports/typeorm/import-runs.typeorm';
 import { ImportStoreTypeorm } from './imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 
-/** Imports that people of the console start. They wait as an operator's do, on connections of their own. */
-export const importsOfPeople: Provider[] = [
-  importConnections,
-  {
-    provide: ImportStore,
-    useFactory: (connections: ImportConnections, audit: AuditRecorder) => new ImportStoreTypeorm(connections, audit),
-    inject: [ImportConnections, AuditRecorder],
-  },
+export const importServices: Provider[] = [
   { provide: ImportFiles, useClass: ImportFilesSystem },
+  { provide: ImportStore, useClass: ImportStoreTypeorm },
   ImportsService,
 ];
 
@@ -45,12 +38,10 @@ export const importsOfPeople: Provider[] = [
     },
     DemoHistory,
     HistoryErasure,
-    ImportsService,
     OtherInventory,
     RemovedAssets,
-    { provide: ImportFiles, useClass: ImportFilesSystem },
+    ...importServices,
     { provide: ImportRuns, useClass: ImportRunsTypeorm },
-    { provide: ImportStore, useClass: ImportStoreTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
   exports: [

@@ -11,7 +11,6 @@ export { ImportFilesSystem } from './imports/system/import-files.system';
 export { type RecordMap } from './imports/domain/maps/record-map';
 export { MapLibrary } from './imports/system/maps/map-library.system';
 export { MapTrial } from './imports/application/map-trial';
-export { MOST_IMPORTS } from './imports/typeorm/import-connections';
 export { AssetRekey } from './imports/typeorm/asset-rekey';
 export { OtherInventory } from './imports/typeorm/other-inventory';
 export { HIDE_LIMIT_RULE, parseHideLimit } from './imports/domain/hide-limit';
@@ -19,6 +18,6 @@ export { type BadLine, type ImportError, type ImportProgress, type ImportReport 
 export { ImportRuns } from './imports/domain/import-runs.port';
 export { type ImportedSource, type RecordedRun } from './imports/domain/recorded-run';
 export { ImportAlreadyRunning } from './imports/domain/import-store.port';
-export { InventoryOperatorModule, importsOfPeople } from './inventory-operator.module';
+export { InventoryOperatorModule, importServices } from './inventory-operator.module';
 export { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 export { type TagKey } from './tag-keys/domain/tag-key';

@@ -19,6 +19,7 @@ import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
+import type { UploadOptions } from './import-threads';
 import { AnotherFile, MOST_BYTES, UploadFiles } from '../system/upload-files.system';
 import { Access, Sent, type SentTo } from './access.decorator';
 import { FairShare } from './fair-share';
@@ -26,8 +27,8 @@ import { Names, authorText } from './names';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
-import { LIBRARY, MAPS, UploadDto } from './upload.dto';
-import { type StoredFile, type Upload, type UploadOptions, Uploads, isUnderWay } from './uploads';
+import { MAPS, UploadDto } from './upload.dto';
+import { type StoredFile, type Upload, Uploads, isUnderWay } from './uploads';
 
 /** A field of the form is a short text, whose name has no brackets. */
 const FORM_LIMITS = { fileSize: MOST_BYTES, parts: 21, fieldSize: 2_000, fieldNameSize: 100, fieldNestingDepth: 0 };
@@ -156,7 +157,7 @@ export class ImportsController {
         hideAtMost !== undefined &&
         (limit === null ? HIDE_LIMIT_RULE : missing === 'keep' && 'It needs "hide" as the answer above.'),
     });
-    return { ...fields, createTagKeys, hideAtMost: limit, map: map === undefined ? null : LIBRARY.load(map) };
+    return { ...fields, createTagKeys, hideAtMost: limit, map: map ?? null };
   }
 }
 

@@ -2,8 +2,7 @@ import { FORMATS, type Format, MapLibrary } from '#libs/inventory/operators';
 import { Choice, Flag, Form, Text } from '#libs/platform/input';
 import { namedEnum } from '#libs/platform/openapi';
 
-export const LIBRARY = new MapLibrary();
-export const MAPS = LIBRARY.list().map(({ name }) => name);
+export const MAPS = new MapLibrary().list().map(({ name }) => name);
 const MISSING = namedEnum('Missing', ['keep', 'hide'], 'What to do.');
 
 /** The options of `admin import` that are no path and no name. */

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setImmediate as step } from 'node:timers/promises';
 import { ForbiddenException } from '@nestjs/common';
-import { type ImportOptions, type ImportReport, type ImportsService, InputUnreadable } from '#libs/inventory/operators';
+import type { ImportReport } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import type { Settings } from '#libs/platform/config';
@@ -14,11 +14,12 @@ import type { SignedIn } from '../domain/signed-in';
 import { UploadFiles } from '../system/upload-files.system';
 import type { People } from '../typeorm/people';
 import { AnotherResponse } from './page';
-import { type StoredFile, type Upload, type UploadOptions, Uploads } from './uploads';
+import type { ImportEnd, ImportNews, ImportOrder, ImportThreads, UploadOptions } from './import-threads';
+import { type StoredFile, type Upload, Uploads } from './uploads';
 
-const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null };
-const REPORT = { failed: 0 } as ImportReport;
-const BAD_LINE = { place: 1, line: 1, reason: 'x', text: 'x' };
+const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null, map: null };
+const REPORT = { report: { failed: 0 } as ImportReport };
+const PROGRESS = { ...NO_COUNTS, bytesRead: 1, bytesTotal: 1 };
 
 describe('Uploads', () => {
   const port = Math.floor(Math.random() * 1e9);
@@ -27,26 +28,28 @@ describe('Uploads', () => {
   const filesAt = (host: string) => new UploadFiles({ console: { host, port } } as Settings);
   const files = filesAt('127.0.0.1');
   const clock = new FakeClock();
-  let imports: { options: ImportOptions; end: (result: ImportReport) => void; fail: (error: unknown) => void }[];
+  let imports: {
+    order: ImportOrder;
+    tell: (news: ImportNews) => void;
+    end: (end: ImportEnd) => void;
+    fail: (error: unknown) => void;
+  }[];
   let uploads: Uploads;
   let people: Partial<Person>[];
   beforeEach(() => {
     people = [{ state: 'open', role: 'admin' }];
     files.empty();
     imports = [];
-    const service = {
-      asPerson: () => ({
-        run: (_: unknown, options: ImportOptions) =>
-          new Promise<ImportReport>((end, fail) => imports.push({ options, end, fail })),
-      }),
+    const threads = {
+      run: (order: ImportOrder, tell: (news: ImportNews) => void) =>
+        new Promise<ImportEnd>((end, fail) => imports.push({ order, tell, end, fail })),
+      endIdle: () => undefined,
+      end: () => imports.forEach(({ fail }) => fail(new Error('The test ended.'))),
     };
     const list = { list: () => Promise.resolve(people) } as unknown as People;
-    uploads = new Uploads(service as unknown as ImportsService, list, files, clock);
+    uploads = new Uploads(threads as unknown as ImportThreads, list, files, clock);
   });
-  afterEach(async () => {
-    for (const { fail } of imports) fail(new Error('The test ended.'));
-    await uploads.onModuleDestroy();
-  });
+  afterEach(() => uploads.onModuleDestroy());
   afterAll(() => rmSync(directory, { recursive: true }));
 
   const personOf = (digit: number) =>
@@ -77,17 +80,6 @@ describe('Uploads', () => {
     uploads.import(personOf(digit), upload);
     await settle();
   };
-
-  it('bounds bytes and records', async () => {
-    const upload = await begin();
-    const { mostBytes, onProgress, dryRun } = imports[0]?.options ?? {};
-
-    expect([dryRun, mostBytes]).toEqual([true, 1_000_000_000]);
-    const progress = { ...NO_COUNTS, bytesRead: 1, bytesTotal: 1 };
-    expect(() => onProgress?.({ ...progress, read: 600_000, skipped: 400_000 })).not.toThrow();
-    expect(() => onProgress?.({ ...progress, read: 600_000, skipped: 400_001 })).toThrow('more than 1,000,000 records');
-    expect(upload.progress?.skipped).toBe(400_001);
-  });
 
   it('removes a file an hour after its last run, and none that is under way', async () => {
     const [waiting, running] = [await begin(1), await begin(2)];
@@ -121,6 +113,15 @@ describe('Uploads', () => {
     expect(first?.reason).toMatch(/on our side/);
   });
 
+  it('says that an import ended for want of memory', async () => {
+    const upload = await begin();
+
+    imports[0]?.fail(Object.assign(new Error(), { code: 'ERR_WORKER_OUT_OF_MEMORY' }));
+    await settle();
+
+    expect([upload.state, upload.reason]).toEqual(['refused', 'The import needs more memory than it gets.']);
+  });
+
   it.each([
     ['removed', { state: 'removed', role: 'admin' }],
     ['demoted', { state: 'open', role: 'viewer' }],
@@ -142,7 +143,7 @@ describe('Uploads', () => {
 
   it('shows nothing of the last run while an import waits for its turn', async () => {
     const upload = await begin(1);
-    imports[0]?.options.onProgress?.({ ...NO_COUNTS, bytesRead: 1, bytesTotal: 1 });
+    imports[0]?.tell({ progress: PROGRESS });
     imports[0]?.end(REPORT);
     await settle();
     for (const digit of [2, 3, 4]) await begin(digit);
@@ -156,35 +157,10 @@ describe('Uploads', () => {
     expect(imports).toHaveLength(5);
   });
 
-  it("shows the file's name, and never its path", async () => {
-    const upload = uploads.begin(personOf(1), await aFile(1, "a$&b$'.csv"), OPTIONS, {});
-    await settle();
-
-    imports[0]?.fail(new InputUnreadable(`${upload.path} is not a CSV file.`));
-    await settle();
-
-    expect(upload.reason).toBe("a$&b$'.csv is not a CSV file.");
-  });
-
   it('gives a file a name that can be stored and recorded', async () => {
     const { path } = await aFile(1, '../\0\ud800.csv');
 
     expect(basename(path)).toBe('..___.csv');
-  });
-
-  it('refuses an import whose failed records cannot be kept', async () => {
-    const upload = await begin();
-    imports[0]?.end(REPORT);
-    await settle();
-    rmSync(directory, { recursive: true });
-
-    await importNow(upload);
-    const { options, fail } = imports[1] ?? {};
-    expect(() => options?.onBadLine?.(BAD_LINE)).toThrow('ENOENT');
-    fail?.(new Error('ENOENT'));
-    await settle();
-
-    expect([upload.state, upload.reason, upload.failedKept]).toEqual(['refused', expect.stringMatching(/our side/), 0]);
   });
 
   it('tells what became of an import whose file cannot be removed, and runs the next', async () => {
@@ -195,10 +171,9 @@ describe('Uploads', () => {
     rmSync(directory, { recursive: true });
     writeFileSync(directory, '');
 
-    const stopped = uploads.onModuleDestroy();
     imports[0]?.fail(new Error('lost'));
     imports[2]?.end(REPORT);
-    await stopped;
+    await uploads.onModuleDestroy();
     rmSync(directory);
 
     expect([refused.state, imported.state]).toEqual(['refused', 'imported']);
@@ -221,10 +196,7 @@ describe('Uploads', () => {
   it('interrupts what is under way when the process stops', async () => {
     const upload = await begin();
 
-    const stopped = uploads.onModuleDestroy();
-    expect(() => imports[0]?.options.onProgress?.({ ...NO_COUNTS, bytesRead: 1, bytesTotal: 1 })).toThrow();
-    imports[0]?.fail(new Error('interrupted'));
-    await stopped;
+    await uploads.onModuleDestroy();
 
     expect(existsSync(upload.path)).toBe(false);
   });
@@ -296,12 +268,13 @@ describe('Uploads', () => {
 
   it('keeps places for failed records alone, when an import has ended', async () => {
     const [clean, failed] = [await begin(1), await begin(2)];
-    imports[1]?.options.onBadLine?.(BAD_LINE);
+    imports[1]?.tell({ failedKept: 1 });
     imports.forEach(({ end }) => end(REPORT));
     await settle();
     await importNow(clean);
     await importNow(failed, 2);
-    imports[3]?.options.onBadLine?.(BAD_LINE);
+    writeFileSync(imports[3]?.order.failedRecords ?? '', 'x');
+    imports[3]?.tell({ failedKept: 1 });
     imports.forEach(({ end }) => end(REPORT));
     await settle();
 

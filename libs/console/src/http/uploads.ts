@@ -6,36 +6,25 @@ import {
   type OnModuleDestroy,
   ServiceUnavailableException,
 } from '@nestjs/common';
-import {
-  ImportAlreadyRunning,
-  type ImportOptions,
-  type ImportProgress,
-  type ImportReport,
-  ImportsService,
-  InputUnreadable,
-  MOST_IMPORTS,
-} from '#libs/inventory/operators';
+import type { ImportProgress, ImportReport } from '#libs/inventory/operators';
 import { Clock } from '#libs/kernel';
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
-import { AnotherFile, FailedRecords, type Sender, type SentFile, UploadFiles } from '../system/upload-files.system';
+import { ImportThreads, type UploadOptions } from './import-threads';
+import { AnotherFile, type Sender, type SentFile, UploadFiles } from '../system/upload-files.system';
 import { AnotherResponse, sendPage } from './page';
 import type { Typed } from './read-fields';
 
-const MOST_BYTES_UNPACKED = 1_000_000_000;
-const MOST_RECORDS = 1_000_000;
+/** At one time. Each may keep a core busy. */
+const MOST_IMPORTS = 3;
 const KEPT_MS = 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 const OURS = 'Something went wrong on our side. Nothing is lost: an import can be repeated.';
+const TOO_LARGE = 'The import needs more memory than it gets.';
 const GONE = { title: 'Upload the file again', status: 404 };
-
-export type UploadOptions = Pick<
-  ImportOptions,
-  'source' | 'map' | 'format' | 'strict' | 'missing' | 'hideAtMost' | 'rekeyBy' | 'createTagKeys'
->;
 
 /** The place of a file that the reader of forms stored. */
 export type StoredFile = Pick<Upload, 'path'>;
@@ -73,13 +62,13 @@ export class Uploads implements OnModuleDestroy {
   private readonly logger = new Logger('Uploads');
   private readonly uploads = new Map<string, Upload>();
   private readonly runs = new Subject<() => Promise<void>>();
-  /** Runs them in their order, few at one time: each import keeps connections and a part of the processor busy. */
+  /** Runs them in their order. */
   private readonly done = lastValueFrom(this.runs.pipe(mergeMap((run) => run(), MOST_IMPORTS)), { defaultValue: null });
   private stopping = false;
   private readonly timer = setInterval(() => this.expire(), LOOK_EVERY_MS).unref();
 
   constructor(
-    private readonly imports: ImportsService,
+    private readonly threads: ImportThreads,
     private readonly people: People,
     private readonly files: UploadFiles,
     private readonly clock: Clock,
@@ -129,6 +118,7 @@ export class Uploads implements OnModuleDestroy {
 
   /** Removes files an hour after the end of their last run, and nothing that is under way. */
   expire(): void {
+    this.threads.endIdle();
     for (const upload of this.idle()) if (this.clock.now() - upload.endedAt >= KEPT_MS) this.remove(upload);
   }
 
@@ -137,6 +127,7 @@ export class Uploads implements OnModuleDestroy {
     clearInterval(this.timer);
     this.stopping = true;
     this.runs.complete();
+    this.threads.end();
     await this.done;
     for (const upload of this.uploads.values()) this.remove(upload);
   }
@@ -169,43 +160,36 @@ export class Uploads implements OnModuleDestroy {
   }
 
   private async run(upload: Upload, me: SignedIn): Promise<void> {
-    const { workspaceId, path, options } = upload;
-    const dryRun = upload.state === 'trying';
-    const failed = new FailedRecords(this.files.failedRecordsOf(path));
+    const { path } = upload;
     try {
-      // The right may have ended while others had their turn.
-      const [{ state, role } = {}] = await this.people.list(workspaceId, [me.personId]);
-      if (state !== 'open' || role !== 'admin') throw new ForbiddenException('Its person may not import any more.');
-      upload.report = await this.imports.asPerson(me).run(workspaceId, {
-        ...options,
-        ...{ dryRun, files: [path], mostBytes: MOST_BYTES_UNPACKED },
-        onProgress: (progress) => this.follow(upload, progress),
-        onBadLine: ({ line, reason, header, text, base64 }) => failed.add({ line, reason, header, text, base64 }),
-      });
-      upload.state = dryRun ? 'tried' : 'imported';
+      await this.runNow(upload, me);
     } catch (error) {
-      upload.state = error instanceof ImportAlreadyRunning && !dryRun ? 'tried' : 'refused';
+      upload.state = 'refused';
       upload.reason = this.told(error, upload);
     } finally {
       upload.endedAt = this.clock.now();
-      failed.close();
-      upload.failedKept = failed.kept;
-      if (upload.state !== 'tried') this.files.remove(path, { keepsFailedRecords: failed.kept > 0 });
+      if (upload.state !== 'tried') this.files.remove(path, { keepsFailedRecords: upload.failedKept > 0 });
     }
   }
 
-  private follow(upload: Upload, progress: ImportProgress): void {
-    upload.progress = progress;
+  private async runNow(upload: Upload, { personId, requestId }: SignedIn): Promise<void> {
+    const { workspaceId, path, options } = upload;
+    const dryRun = upload.state === 'trying';
     if (this.stopping) throw new ServiceUnavailableException('The console stopped.');
-    if (progress.read + progress.skipped > MOST_RECORDS) {
-      throw new InputUnreadable(`The file has more than ${MOST_RECORDS.toLocaleString('en')} records.`);
-    }
+    // The right may have ended while others had their turn.
+    const [{ state, role } = {}] = await this.people.list(workspaceId, [personId]);
+    if (state !== 'open' || role !== 'admin') throw new ForbiddenException('Its person may not import any more.');
+    upload.failedKept = 0;
+    const failedRecords = this.files.failedRecordsOf(path);
+    const order = { author: { personId, requestId }, workspaceId, path, failedRecords, options, dryRun };
+    const end = await this.threads.run(order, (news) => Object.assign(upload, news));
+    if ('report' in end) Object.assign(upload, { ...end, state: dryRun ? 'tried' : 'imported' });
+    else Object.assign(upload, { reason: end.refusal, state: end.mayRepeat && !dryRun ? 'tried' : 'refused' });
   }
 
-  private told(error: unknown, { id, path, name }: Upload): string {
-    if (error instanceof InputUnreadable || error instanceof HttpException)
-      return error.message.replaceAll(path, () => name);
-    if (error instanceof ImportAlreadyRunning) return `${error.message} Try again when it has ended.`;
+  private told(error: unknown, { id }: Upload): string {
+    if (error instanceof HttpException) return error.message;
+    if ((error as { readonly code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE;
     this.logger.error({ message: 'import of an upload failed', upload: id, error });
     return OURS;
   }

@@ -1,21 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ConflictException, HttpException, Injectable, Logger } from '@nestjs/common';
-import { jsonLine } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import type { SignedIn } from '../domain/signed-in';
 
@@ -123,24 +112,4 @@ export class UploadFiles {
 function nameOf(original: string): string {
   const name = [...original.replace(/[/\0\p{Surrogate}]/gu, '_')].slice(-MOST_CHARACTERS).join('');
   return ['', '.', '..'].includes(name) ? 'upload' : name;
-}
-
-/** Failed records as lines of NDJSON, which can be mended and imported. The first {@link MOST_BYTES} are kept. */
-export class FailedRecords {
-  kept = 0;
-  private length = 0;
-  private descriptor: number | null = null;
-
-  constructor(private readonly path: string) {}
-
-  add(record: object): void {
-    if (this.length > MOST_BYTES) return;
-    this.descriptor ??= openSync(this.path, 'w', 0o600);
-    this.length += writeSync(this.descriptor, `${jsonLine(record)}\n`);
-    this.kept += 1;
-  }
-
-  close(): void {
-    if (this.descriptor !== null) closeSync(this.descriptor);
-  }
 }

@@ -28,7 +28,7 @@ ${box('createTagKeys', 'platform', 'Create missing tag keys as keys of the platf
 ${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip is fine, up to 1 GB unpacked and 1,000,000 records.', `<input ${attributes('file')} type="file" required>`)}
 <button>Try the file</button>
 </form>`,
-  upload: `<p class="soft">Source <%= it.upload.options.source %>, <%= it.upload.options.map ? 'map ' + it.upload.options.map.name : 'no map' %>, missing assets: <%= it.upload.options.missing %>.</p>
+  upload: `<p class="soft">Source <%= it.upload.options.source %>, <%= it.upload.options.map ? 'map ' + it.upload.options.map : 'no map' %>, missing assets: <%= it.upload.options.missing %>.</p>
 <% if (it.isUnderWay) { %>
 <p><%= it.upload.state === 'trying' ? 'This is the dry run: nothing is written.' : 'The records are written.' %> <%= it.read.toLocaleString('en') %> records read, <%= it.percent %> % of the file.</p>
 <progress max="100" value="<%= it.percent %>" aria-label="Read of the file, in percent"></progress>

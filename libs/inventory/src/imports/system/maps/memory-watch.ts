@@ -1,14 +1,14 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import { resourceLimits } from 'node:worker_threads';
 
 const MEGABYTE = 1_048_576;
 const NODE = Number.parseInt(process.versions.node, 10);
 const MEMORY = Math.min(totalmem(), process.constrainedMemory() || Infinity);
-/**
- * Node ends the whole process, with a trace of its own, when this much is left: its space for young objects. It is smaller
- * where the machine or the container has less than 4 GB.
- */
-const NEVER_USED = (NODE < 24 ? 48 : NODE < 26 ? 192 : 96) * MEGABYTE * Math.min(1, MEMORY / (4_096 * MEGABYTE));
+/** Megabytes for young objects. They are fewer where the machine or the container has less than 4 GB. */
+const YOUNG = (NODE < 24 ? 48 : NODE < 26 ? 192 : 96) * Math.min(1, MEMORY / (4_096 * MEGABYTE));
+/** Node ends the whole process, with a trace of its own, or the thread, when only this is left. */
+const NEVER_USED = (resourceLimits.maxYoungGenerationSizeMb ?? YOUNG) * MEGABYTE;
 /** Shares of the memory of the process. Work ends when so much more is left. */
 const RESERVE = 0.1;
 /** Least share that is the work's own. Garbage of earlier work may not be collected yet, and ends nothing. */

@@ -1,0 +1,39 @@
+import { basename } from 'node:path';
+import type { ImportEnd, ImportNews, ImportOrder } from '#libs/console';
+import { ImportAlreadyRunning, type ImportsService, InputUnreadable, MapLibrary } from '#libs/inventory/operators';
+import { FailedRecords } from './failed-records';
+
+const MOST_BYTES_UNPACKED = 1_000_000_000;
+const MOST_RECORDS = 1_000_000;
+
+/** Runs the import of an upload. @throws what is no fault of the file */
+export async function runImport(
+  imports: Pick<ImportsService, 'asPerson'>,
+  order: ImportOrder,
+  tell: (news: ImportNews) => void,
+): Promise<ImportEnd> {
+  const { author, workspaceId, path, options, dryRun } = order;
+  const failed = new FailedRecords(order.failedRecords);
+  try {
+    const report = await imports.asPerson(author).run(workspaceId, {
+      ...options,
+      map: options.map === null ? null : new MapLibrary().load(options.map),
+      ...{ dryRun, files: [path], mostBytes: MOST_BYTES_UNPACKED },
+      onProgress: (progress) => {
+        tell({ progress });
+        if (progress.read + progress.skipped > MOST_RECORDS)
+          throw new InputUnreadable(`The file has more than ${MOST_RECORDS.toLocaleString('en')} records.`);
+      },
+      onBadLine: ({ line, reason, header, text, base64 }) => failed.add({ line, reason, header, text, base64 }),
+    });
+    return { report };
+  } catch (error) {
+    if (error instanceof ImportAlreadyRunning)
+      return { refusal: `${error.message} Try again when it has ended.`, mayRepeat: true };
+    if (!(error instanceof InputUnreadable)) throw error;
+    return { refusal: error.message.replaceAll(path, () => basename(path)), mayRepeat: false };
+  } finally {
+    failed.close();
+    tell({ failedKept: failed.kept });
+  }
+}
