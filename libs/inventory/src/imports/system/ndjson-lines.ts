@@ -2,7 +2,6 @@ import { parseForeignJson } from '#libs/kernel';
 import { type InputLine, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { type KeptLine, isKeptLine } from '../domain/kept-line';
 import { csvLine } from './csv-lines';
-import { endTurn, isTurnOver } from './maps/turn';
 
 /**
  * A kept line holds a line and a header. JSON turns each byte into six at most. The remainder is for number and reason.
@@ -52,7 +51,6 @@ export async function* ndjsonLines(
     const finished: InputLine[] = [];
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      if (isTurnOver()) await endTurn();
       keep(chunk.subarray(start, end));
       start = end + 1;
       const read = finish();

@@ -1,8 +1,6 @@
 import { RE2JS } from 're2js';
 
 const compiled = new Map<string, RE2JS>();
-/** A search of as many takes ten milliseconds, in which the process serves nobody. */
-const MOST_CHARACTERS = 10_000;
 
 /**
  * A regular expression whose time grows with the length of the text only. JSONata makes one from each RegExp that an
@@ -19,10 +17,7 @@ export class LinearRegex {
     compiled.set(name, this.pattern);
   }
 
-  /** @throws for a longer text */
   exec(text: string): RegExpExecArray | null {
-    if (text.length > MOST_CHARACTERS)
-      throw new Error(`A regular expression takes a text of at most ${MOST_CHARACTERS} characters.`);
     const matcher = this.pattern.matcher(text);
     if (this.lastIndex > text.length || !matcher.find(this.lastIndex)) {
       this.lastIndex = 0;

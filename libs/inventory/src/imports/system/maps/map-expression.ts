@@ -9,8 +9,6 @@ import { type ExpressionLimits, StepLimits } from './step-limits';
 const ITEM_LIMITS: ExpressionLimits = { timeout: 2_000, stack: 500, sequence: 100_000 };
 /** Errors whose value is a limit, and no part of the item. */
 const LIMIT_CODES = ['D1011', 'D1012', 'D2014', 'D2015'];
-/** JSONata looks this variable up at each step, after the limits, and awaits the function that it holds. */
-const BEFORE_STEP = Symbol.for('jsonata.__evaluate_entry') as unknown as string;
 
 /** An expression of a map, or one value for every item. */
 export type MapExpression = (item: unknown) => unknown;
@@ -21,7 +19,7 @@ export type MapExpression = (item: unknown) => unknown;
  * @throws when the text does not parse
  */
 export function mapExpression(text: string, limits: ExpressionLimits = ITEM_LIMITS): MapExpression {
-  const options = new StepLimits(limits, (wait) => expression.assign(BEFORE_STEP, wait));
+  const options = new StepLimits(limits);
   const expression = parsed(() => jsonata(text, options));
   parsed(() => checkNode(expression.ast(), namesBoundIn(expression.ast())));
   for (const [name, implementation] of Object.entries({ ...MAP_FUNCTIONS, ...REPLACED })) {

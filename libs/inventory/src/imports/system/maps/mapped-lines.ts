@@ -5,7 +5,6 @@ import { csvLine, csvLines, readBooleans } from '../csv-lines';
 import { type Start, formatOfItems } from '../input-format';
 import { ndjsonLines } from '../ndjson-lines';
 import { ITEM_LIMIT, type JsonItem, jsonItems, parseItem } from './json-items';
-import { endTurn, isTurnOver } from './turn';
 
 const MAX_DOCUMENT_BYTES = 268_435_456;
 const DOCUMENT_LIMIT = {
@@ -31,7 +30,6 @@ export async function* mappedLines(
 ): AsyncGenerator<InputLine[]> {
   for await (const lines of itemLines(bytes, start, input)) {
     for (const [at, line] of lines.entries()) {
-      if (isTurnOver()) await endTurn();
       if (!('value' in line)) continue;
       const { fileIndex, lacks } = line;
       if (lacks !== undefined && !(await hasId(input.map, line.value))) {
@@ -121,14 +119,9 @@ async function* wholeItems(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonl
 }
 
 /** A document may have any number of items, of any size, and a line takes as much memory as a small one. */
-async function* inParts(items: readonly unknown[]): AsyncGenerator<readonly JsonItem[]> {
+function* inParts(items: readonly unknown[]): Generator<readonly JsonItem[]> {
   for (let at = 0; at < items.length; at += PART) {
-    const part: JsonItem[] = [];
-    for (const item of items.slice(at, at + PART)) {
-      if (isTurnOver()) await endTurn();
-      part.push(foundItem(item));
-    }
-    yield part;
+    yield items.slice(at, at + PART).map(foundItem);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { JsonataOptions } from 'jsonata';
 import { LinearRegex } from './linear-regex';
 import { MemoryWatch } from './memory-watch';
-import { endTurn, isTurnOver } from './turn';
 
 /** Milliseconds, calls within calls, and values of one list. JSONata counts the groups of `{key: value}` as calls. */
 export interface ExpressionLimits {
@@ -21,11 +20,7 @@ export class StepLimits implements JsonataOptions {
   private reads = 0;
   private memory: MemoryWatch | null = null;
 
-  /** `beforeStep` sets what JSONata awaits before a step, this one included. */
-  constructor(
-    private readonly limits: ExpressionLimits,
-    private readonly beforeStep: (wait: (() => Promise<void>) | undefined) => void,
-  ) {
+  constructor(private readonly limits: ExpressionLimits) {
     this.timeout = limits.timeout;
     this.sequence = limits.sequence;
     const look = (): void => this.lookAtTime();
@@ -41,12 +36,12 @@ export class StepLimits implements JsonataOptions {
   begin(): void {
     this.reads = 0;
     this.memory = null;
-    this.begun = Date.now();
+    this.begun = performance.now();
   }
 
   /** JSONata makes no step between the matches of a text, each of which may read all of the rest. */
   private lookAtTime(): void {
-    if (Date.now() - this.begun > this.timeout)
+    if (performance.now() - this.begun > this.timeout)
       throw new Error(`The expression takes longer than ${this.timeout} milliseconds.`);
   }
 
@@ -57,14 +52,7 @@ export class StepLimits implements JsonataOptions {
       this.memory ??= new MemoryWatch();
       const shortage = this.memory.shortage();
       if (shortage !== null) throw new Error(`The expression ${shortage}`);
-      if (isTurnOver()) this.beforeStep(() => this.endTurn());
     }
     return this.limits.stack;
-  }
-
-  /** A wait before each step would cost more. */
-  private async endTurn(): Promise<void> {
-    this.beforeStep(undefined);
-    await endTurn();
   }
 }
