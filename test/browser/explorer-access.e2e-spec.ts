@@ -11,22 +11,18 @@ describe('Swagger UI by keyboard and screen reader', () => {
   let browser: Browser;
   let application: ArrangedApplication;
   let explorer: Explorer;
+  // One window for the whole file: its tests tell the story of one visit.
   beforeAll(async () => {
     browser = await startBrowser();
     app = await startApp();
     application = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    explorer = await Explorer.open(browser, app.origin);
   }, WITH_INSTALLATION);
   afterAll(async () => {
     await browser?.close();
     await app?.stop();
   });
-  beforeEach(async () => {
-    explorer = await Explorer.open(browser, app.origin);
-  });
-  afterEach(async () => {
-    expect(explorer.faults).toEqual([]);
-    await explorer.page.close();
-  });
+  afterEach(() => expect(explorer.faults).toEqual([]));
 
   const dialog = (): Locator => explorer.page.getByRole('dialog', { name: 'Available authorizations' });
   const hasFocus = async (element: Locator): Promise<boolean> => {
@@ -34,23 +30,6 @@ describe('Swagger UI by keyboard and screen reader', () => {
     return (await element.and(focused).or(element.locator(focused)).count()) === 1;
   };
   const opener = (): Locator => explorer.page.locator('.auth-wrapper .btn.authorize');
-
-  it('sends id and secret in the Authorize dialog by Enter', async () => {
-    await opener().press('Enter');
-    await dialog().waitFor();
-    expect(await dialog().getAttribute('aria-modal')).toBe('true');
-    await explorer.page.keyboard.type(application.clientId);
-    expect(await dialog().getByLabel('client_id').inputValue()).toBe(application.clientId);
-    await dialog().getByLabel('client_secret').fill(application.clientSecret);
-
-    await explorer.page.keyboard.press('Enter');
-
-    await dialog().getByText('Authorized', { exact: true }).waitFor();
-    expect(await hasFocus(dialog())).toBe(true);
-    await explorer.page.keyboard.press('Escape');
-    await dialog().waitFor({ state: 'detached' });
-    expect(await hasFocus(opener())).toBe(true);
-  });
 
   it('returns focus to the Authorize button after the cross, Close and Escape', async () => {
     const lock = (await explorer.operation('listAssets')).block.locator('.authorization__btn');
@@ -80,6 +59,7 @@ describe('Swagger UI by keyboard and screen reader', () => {
     }
     // Two fields, six scope checkboxes, the cross, Authorize and Close.
     expect(seen.size).toBeGreaterThanOrEqual(11);
+    await explorer.closeAuthorization();
   });
 
   it('names every select and every body', async () => {
@@ -91,18 +71,36 @@ describe('Swagger UI by keyboard and screen reader', () => {
     await explorer.page.getByRole('combobox', { name: 'Server', exact: true }).waitFor();
   });
 
-  it('has no critical accessibility fault at first, in the dialog, in an operation and in its response', async () => {
-    const faults = { atFirst: await faultsOfAccess(explorer.page, ['critical']) };
+  it('sends id and secret in the Authorize dialog by Enter', async () => {
+    await opener().press('Enter');
+    await dialog().waitFor();
+    expect(await dialog().getAttribute('aria-modal')).toBe('true');
+    await explorer.page.keyboard.type(application.clientId);
+    expect(await dialog().getByLabel('client_id').inputValue()).toBe(application.clientId);
+    await dialog().getByLabel('client_secret').fill(application.clientSecret);
+
+    await explorer.page.keyboard.press('Enter');
+
+    await dialog().getByText('Authorized', { exact: true }).waitFor();
+    expect(await hasFocus(dialog())).toBe(true);
+    await explorer.page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    expect(await hasFocus(opener())).toBe(true);
+  });
+
+  it('has no critical accessibility fault in the dialog, in an operation and in its response', async () => {
+    const seen = async () => faultsOfAccess(explorer.page, ['critical']);
     await explorer.openAuthorization();
-    Object.assign(faults, { inDialog: await faultsOfAccess(explorer.page, ['critical']) });
+    const authorized = await seen();
+    await explorer.logOut();
+    const inDialog = await seen();
     await explorer.authorize(application.clientId, application.clientSecret);
     await explorer.dialog.getByText('Authorized', { exact: true }).waitFor();
-    Object.assign(faults, { authorized: await faultsOfAccess(explorer.page, ['critical']) });
     await explorer.closeAuthorization();
     for (const id of ['issueToken', 'updateAsset']) await explorer.operation(id);
     await (await explorer.operation('listAssets')).execute();
-    Object.assign(faults, { withResponse: await faultsOfAccess(explorer.page, ['critical']) });
+    const withResponse = await seen();
 
-    expect(faults).toEqual({ atFirst: [], inDialog: [], authorized: [], withResponse: [] });
+    expect({ authorized, inDialog, withResponse }).toEqual({ authorized: [], inDialog: [], withResponse: [] });
   });
 });

@@ -153,8 +153,7 @@ describe('Swagger UI', () => {
     );
     expect((await api.get(`/v1/inventory/assets/${asset.id}`)).body['classification']).toBe('PUBLIC');
     await succeeds('listComputerHistory', (shown) => shown.parameter('id').fill(computer.id));
-    for (const operationId of ['getHealth', 'listAuditEvents', 'listAssetChanges', 'getKeySet'])
-      await succeeds(operationId);
+    for (const operationId of ['getHealth', 'getKeySet']) await succeeds(operationId);
     const checkpoint = await opened('getAuditCheckpoint');
     expect(await checkpoint.execute()).toMatchObject({
       status: '200',
@@ -195,23 +194,29 @@ describe('Swagger UI', () => {
     expect([status, faults]).toEqual(['200', []]);
   });
 
-  it("loads everything below a proxy's path prefix, including problem pages", async () => {
+  it("works on a phone, below a proxy's path prefix and under another host name, including problem pages", async () => {
     const proxy = await PathProxy.to(app.origin, '/compliance/api');
+    const origin = proxy.origin.replace('127.0.0.1', 'localhost');
     try {
-      const behind = await Explorer.open(browser, proxy.origin, '#/Inventory/listCategories', 1280, '/compliance/api');
-      await behind.openAuthorization();
-      await behind.authorize(application.clientId, application.clientSecret);
-      await behind.dialog.getByText('Authorized', { exact: true }).waitFor();
-      await behind.closeAuthorization();
-      expect((await (await behind.operation('listCategories')).execute()).status).toBe('200');
+      const phone = await Explorer.open(browser, origin, '#/Inventory/listAssets', 390, '/compliance/api');
+      await phone.keepScreenshot('8-phone');
+      await phone.openAuthorization();
+      await phone.keepScreenshot('9-phone-authorize');
+      await phone.authorize(application.clientId, application.clientSecret);
+      await phone.dialog.getByText('Authorized', { exact: true }).waitFor();
+      await phone.closeAuthorization();
+      const list = await phone.operation('listAssets');
+      expect((await list.execute()).status).toBe('200');
+      await phone.keepScreenshot('10-phone-list');
+      expect(await widthOverflow(phone.page)).toBe(0);
 
-      const { page } = behind;
-      await page.goto(`${proxy.origin}/compliance/api/problems`);
+      const { page } = phone;
+      await page.goto(`${origin}/compliance/api/problems`);
       await page.getByRole('link', { name: 'token_superseded' }).click();
       await page.getByRole('heading', { name: 'token_superseded' }).waitFor();
       await page.getByRole('link', { name: 'All problems' }).click();
       await page.getByRole('heading', { name: 'Problems', exact: true }).waitFor();
-      expect([proxy.strayed, behind.faults]).toEqual([[], []]);
+      expect([proxy.strayed, phone.faults]).toEqual([[], []]);
     } finally {
       await proxy.close();
     }
@@ -225,19 +230,5 @@ describe('Swagger UI', () => {
 
     await page.getByText('The contract could not be loaded.').waitFor({ timeout: 20_000 });
     await page.close();
-  });
-
-  it('works under another host name of the machine, and on a phone', async () => {
-    const phone = await Explorer.open(browser, `http://localhost:${app.port}`, '#/Inventory/listAssets', 390);
-    await phone.keepScreenshot('8-phone');
-    await phone.openAuthorization();
-    await phone.keepScreenshot('9-phone-authorize');
-    await phone.authorize(application.clientId, application.clientSecret);
-    await phone.dialog.getByText('Authorized', { exact: true }).waitFor();
-    await phone.closeAuthorization();
-    const list = await phone.operation('listAssets');
-    expect((await list.execute()).status).toBe('200');
-    await phone.keepScreenshot('10-phone-list');
-    expect([await widthOverflow(phone.page), phone.faults]).toEqual([0, []]);
   });
 });

@@ -1,10 +1,11 @@
 /** @needs chromium */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe, { type AxeResults, type ImpactValue, type RunOptions } from 'axe-core';
+import type { AxeResults, ImpactValue, RunOptions } from 'axe-core';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 import { demandProgram } from '../support/programs.cjs';
 
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const SCREENSHOTS = join(__dirname, '../../test-results/browser');
 
 /** Chromium logs this for every status from 400 on, expected or not. */
@@ -13,7 +14,10 @@ export const REFUSED = /^Failed to load resource: the server responded with a st
 export async function startBrowser(): Promise<Browser> {
   const executablePath = demandProgram('chromium');
   // The sandbox does not work as root, and the pages are our own.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'],
+  });
 }
 
 /** Returns how many pixels the page is wider than its window. */
@@ -43,7 +47,7 @@ export async function faintTexts(page: Page): Promise<string[]> {
 
 async function violationsOn(page: Page, options: RunOptions): Promise<AxeResults['violations']> {
   // The page's policy forbids scripts of other origins, but a debugger may run them.
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   const all = JSON.stringify({ resultTypes: ['violations'], ...options });
   return (await page.evaluate<AxeResults>(`axe.run(${all})`)).violations;
 }
