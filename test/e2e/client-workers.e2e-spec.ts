@@ -55,10 +55,7 @@ describe('Worker processes of one application', () => {
   const worker = (assignment: object) => {
     const child = spawn(
       process.execPath,
-      [
-        ...['--conditions=source', '-r', join(__dirname, '../support/typescript-register.cjs')],
-        join(__dirname, '../support/client-worker.ts'),
-      ],
+      ['-r', join(__dirname, '../support/typescript-register.cjs'), join(__dirname, '../support/client-worker.ts')],
       {
         env: { PATH: process.env['PATH'], ASSIGNMENT: JSON.stringify(assignment) },
         stdio: ['pipe', 'pipe', 'inherit'],

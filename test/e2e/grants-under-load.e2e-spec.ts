@@ -5,7 +5,7 @@ import { RoundTripCounter } from '../support/round-trips';
 import { type TestApp, startAppOn } from '../support/start-app';
 
 const CLIENTS = 32;
-const REQUESTS = 40;
+const REQUESTS = 10;
 
 /** A request without a cached grant reads it from Postgres. With a slow Postgres all requests do so at once. */
 describe('A grant that many requests need at once while Postgres is slow', () => {

@@ -145,7 +145,7 @@ describe('Keys shared by two instances', () => {
           if (cursor !== null) cursors.push({ kid: kidOfCursor(cursor), asked, received: Date.now() });
         }
         for (const status of await accepts(heldToken)) if (status !== 200) refused.push(`held token: ${status}`);
-        await delay(150);
+        await delay(400);
       }
     };
     const walking = client();

@@ -10,7 +10,7 @@ import { MINUTE, sized, tell } from './sizes';
 const KEYS = sized({ short: 120, long: 10_000 });
 /** Minimum number of kills in a run. */
 const KILLS = sized({ short: 3, long: 30 });
-const SENDERS = sized({ short: 6, long: 12 });
+const SENDERS = sized({ short: 3, long: 12 });
 const ASSETS = 25;
 const CLASSIFICATIONS = ['PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 

@@ -5,7 +5,7 @@ import { ClientApplication, NO_LIMITS, type Outcome, counted } from './client-ap
 import { type FaultSetting } from './fault-setting';
 import { type Attempt, type Operation } from './operation-log';
 import { type PersistentClient } from './persistent-client';
-import { RESPONSE_MS, tell } from './sizes';
+import { RESPONSE_MS, sized, tell } from './sizes';
 
 const REQUEST_KINDS = ['list', 'get', 'write', 'token'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
@@ -17,7 +17,7 @@ export interface Heard extends Pick<Outcome, 'word' | 'status' | 'retryAfterSeco
   readonly phase: string | null;
 }
 
-const PAUSE_MS = 15;
+const PAUSE_MS = sized({ short: 40, long: 15 });
 const ASSETS = 10;
 
 /** Sends all kinds of requests at once, each loop as fast as responses come. Repeats writes until they succeed. */
@@ -47,7 +47,6 @@ export class MixedLoad {
     private readonly reader: ClientApplication,
     private readonly holder: ClientApplication,
     private readonly assets: readonly string[],
-    private readonly pauseMs: number,
   ) {}
 
   /**
@@ -57,12 +56,12 @@ export class MixedLoad {
   static async begin(
     setting: FaultSetting,
     arrange: Arrangement,
-    { readers = 2, writers = 2, pauseMs = PAUSE_MS } = {},
+    { readers = 2, writers = 2 } = {},
   ): Promise<MixedLoad> {
     const application = (): Promise<ClientApplication> => ClientApplication.arrange(setting, arrange, NO_LIMITS);
     for (const key of ['env', 'team']) await arrange.aTagKey(setting.workspace, key);
     const assets = await setting.assets(arrange, ASSETS);
-    const load = new MixedLoad(setting, await application(), await application(), assets, pauseMs);
+    const load = new MixedLoad(setting, await application(), await application(), assets);
     const token = await load.reader.token(load.origin(0));
     MixedLoad.running.add(load);
     const times = (count: number, loop: () => Promise<void>) => Array.from({ length: count }, loop);
@@ -147,7 +146,7 @@ export class MixedLoad {
     while (!this.over) {
       const n = (this.sent += 1);
       await request(this.origin(n), n);
-      await delay(this.pauseMs);
+      await delay(PAUSE_MS);
     }
   }
 

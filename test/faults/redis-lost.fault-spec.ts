@@ -19,7 +19,7 @@ const MOST_FREEZES = sized({ short: 10, long: 20 });
 /** First-time work takes longer, with or without Redis. */
 const WARM_UP_MS = sized({ short: 500, long: 10_000 });
 /** Pause between two requests of each loop. */
-const PAUSE_MS = sized({ short: 40, long: 15 });
+const PAUSE_MS = sized({ short: 80, long: 15 });
 const ASSETS = 10;
 const BURST = 90;
 const INSTANCE = { REPLICAS: '3' };

@@ -145,7 +145,7 @@ describe('A dry run of an import', () => {
           expect(await run(records, { missing, batchSize, strict })).toEqual({ ...dry, dryRun: false });
         },
       ),
-      { numRuns: 12, interruptAfterTimeLimit: 60_000 },
+      { numRuns: 8, interruptAfterTimeLimit: 60_000 },
     );
   });
 });

@@ -34,12 +34,12 @@ class BuildIndex1900000000002 implements MigrationInterface {
 describe('Migrations during reads and writes', () => {
   let database: TestDatabase;
   let load: StatementLoad;
-  beforeEach(async () => {
-    database = await createTestDatabase({ migrated: false });
+  const open = async (migrated = true): Promise<void> => {
+    database = await createTestDatabase({ migrated });
     const url = new URL(process.env['TEST_SUPERUSER_URL'] as string);
     url.pathname = new URL(database.databaseUrl).pathname;
     load = new StatementLoad(url.toString());
-  });
+  };
   afterEach(async () => {
     await load.end();
     await database.drop();
@@ -63,6 +63,7 @@ describe('Migrations during reads and writes', () => {
   };
 
   it('delay no statement by two seconds, each on top of the earlier ones', async () => {
+    await open(false);
     const oldestFirst = testSchema
       .flatMap(({ migrations }) => migrations)
       .sort((one, other) => one.name.slice(-13).localeCompare(other.name.slice(-13)));
@@ -81,7 +82,7 @@ describe('Migrations during reads and writes', () => {
   });
 
   it('block nobody behind a long transaction, and are applied after it', async () => {
-    await bringTo(testSchema);
+    await open();
     await database.admin.query('BEGIN');
     await database.admin.query('LOCK TABLE asset IN ROW EXCLUSIVE MODE');
     load.begin(2);
@@ -96,7 +97,7 @@ describe('Migrations during reads and writes', () => {
   });
 
   it('give up after their time limit and change nothing', async () => {
-    await bringTo(testSchema);
+    await open();
     await database.admin.query('BEGIN');
     await database.admin.query('LOCK TABLE asset IN ROW EXCLUSIVE MODE');
     await expect(bringTo(withMigrations(AddColumn1900000000001), 0)).rejects.toThrow('lock timeout');
@@ -106,7 +107,7 @@ describe('Migrations during reads and writes', () => {
   });
 
   it('build an index once, by any of several deployments, also after a failed attempt', async () => {
-    await bringTo(testSchema);
+    await open();
     const schema = withMigrations(BuildIndex1900000000002);
     // The index waits for older transactions to end, but nothing else waits meanwhile.
     await database.admin.query('BEGIN');

@@ -66,7 +66,7 @@ export class StatementLoad {
       for (const table of await this.tablesOf(client)) {
         for (const sql of STATEMENTS[table] ?? []) await this.run(client, table, sql, workspace);
       }
-      await delay(2);
+      await delay(10);
     }
     await client.end();
   }
