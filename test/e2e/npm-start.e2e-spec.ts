@@ -130,7 +130,7 @@ describe('npm start', () => {
     expect(between).toContain('"results"');
 
     const address = `http://127.0.0.1:${environment['CONSOLE_PORT']}/sign-in/link/`;
-    const printed = /^ *Console (.*)$/m.exec(running.stdout)?.[1] ?? '';
+    const printed = /^ *Console +(.*)$/m.exec(running.stdout)?.[1] ?? '';
     expect([printed.startsWith(address), await useLink(printed)]).toEqual([true, '303 /']);
     const another = new RunningCommand('apps/admin/run.mjs', ['console', 'link'], environment);
     const { exitCode, stdout } = await another.finished;

@@ -12,7 +12,8 @@ export interface BannerFacts {
   readonly console: string;
 }
 
-const LINK_HINT = 'a link works once, for five minutes; another one: npm run --silent admin -- console link';
+const LINK_HINT = `
+                 (a link works once, for five minutes; another one: npm run --silent admin -- console link)`;
 
 /** The text shown once the API responds. */
 export function banner({ baseUrl, origin, client, explorer, credentialsFile, console }: BannerFacts): string {
@@ -22,8 +23,7 @@ export function banner({ baseUrl, origin, client, explorer, credentialsFile, con
   API            ${baseUrl}
   Try it         ${baseUrl}/docs
   Guides         ${baseUrl}/docs/guides
-  Console ${console}
-                 (${LINK_HINT})
+  Console        ${console}${console.startsWith('http') ? LINK_HINT : ''}
 
   Client id      ${client.client_id}
   Client secret  ${client.client_secret}
