@@ -127,15 +127,15 @@ describe('Uploads', () => {
     ['demoted', { state: 'open', role: 'viewer' }],
   ] as const)('imports nothing for a person who was %s after asking for it', async (_, person) => {
     const upload = await begin();
+    imports[0]?.tell({ failedKept: 1 });
     imports[0]?.end(REPORT);
     await settle();
 
     people = [person];
     await importNow(upload);
 
-    expect([imports.length, upload.state, upload.reason]).toEqual([
-      1,
-      'refused',
+    expect([imports.length, upload.state, upload.failedKept, upload.reason]).toEqual([
+      ...[1, 'refused', 0],
       'Its person may not import any more.',
     ]);
     expect(existsSync(upload.path)).toBe(false);

@@ -175,11 +175,11 @@ export class Uploads implements OnModuleDestroy {
   private async runNow(upload: Upload, { personId, requestId }: SignedIn): Promise<void> {
     const { workspaceId, path, options } = upload;
     const dryRun = upload.state === 'trying';
+    upload.failedKept = 0;
     if (this.stopping) throw new ServiceUnavailableException('The console stopped.');
     // The right may have ended while others had their turn.
     const [{ state, role } = {}] = await this.people.list(workspaceId, [personId]);
     if (state !== 'open' || role !== 'admin') throw new ForbiddenException('Its person may not import any more.');
-    upload.failedKept = 0;
     const failedRecords = this.files.failedRecordsOf(path);
     const order = { author: { personId, requestId }, workspaceId, path, failedRecords, options, dryRun };
     const end = await this.threads.run(order, (news) => Object.assign(upload, news));
