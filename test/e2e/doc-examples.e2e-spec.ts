@@ -337,7 +337,7 @@ it('The lines of docs/history.md show what was true, and count by day', async ()
 });
 
 describe('The examples on a list of more pages than the burst', () => {
-  const BURST = 20;
+  const BURST = 6;
   const PAGES_OF_THE_LIST = BURST + 2;
   // Requests that empty the bucket before the last page, even on a slow machine.
   const SPENT_BEFORE = BURST - 1;

@@ -9,7 +9,7 @@ import { HistoryReader, type Shown, countsOf, faultsOf, stateFaults } from './hi
 import { HistoryWriters, type Random, randomOf } from './history-writers';
 import { MINUTE, sized, tell } from './sizes';
 
-const ACTS = sized({ short: 300, long: 10_000 });
+const ACTS = sized({ short: 200, long: 10_000 });
 const INSTANTS = sized({ short: 8, long: 200 });
 const ASSETS = { employees: sized({ short: 8, long: 20 }), others: sized({ short: 60, long: 280 }) };
 /** Assets that are also read by id at each instant. */

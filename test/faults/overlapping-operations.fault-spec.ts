@@ -14,7 +14,7 @@ import type { Operation } from './operation-log';
 import { MINUTE, sized, tell } from './sizes';
 
 const ROUNDS = sized({ short: 2, long: 40 });
-const RECORDS = sized({ short: 240, long: 3_000 });
+const RECORDS = sized({ short: 150, long: 3_000 });
 /** Small batches, so that every command of a round meets many of them. */
 const BATCH = 50;
 const SOURCES = ['one', 'two', 'three'];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Page, type PageRequest, assetId, toPage } from '#libs/kernel';
-import { type Asset, CLASSIFICATIONS, COMPLETE_STATUSES } from '../../libs/inventory/src/assets/domain/asset';
+import { type Asset, CLASSIFICATIONS } from '../../libs/inventory/src/assets/domain/asset';
 import {
   ASSET_TYPES,
   CATEGORY_KEYS,
@@ -73,20 +73,19 @@ export function assetsOfEveryKind(): Asset[] {
 
 const orAbsent = <Value>(values: readonly Value[]): (Value | undefined)[] => [undefined, ...values];
 
-/** Every combination of the six filters, absent ones included. */
+/** Every combination of the five filters by facet, absent ones included. */
 export function everyFilter(): AssetFilter[] {
   const filters: AssetFilter[] = [];
   for (const categoryKey of orAbsent(CATEGORY_KEYS))
     for (const subKey of orAbsent(SUB_KEYS))
       for (const hasOwner of orAbsent([true, false]))
         for (const hasDescription of orAbsent([true, false]))
-          for (const classification of orAbsent(CLASSIFICATIONS))
-            for (const completeStatus of orAbsent(COMPLETE_STATUSES)) {
-              const filter = { categoryKey, subKey, hasOwner, hasDescription, classification, completeStatus };
-              filters.push(
-                Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as AssetFilter,
-              );
-            }
+          for (const classification of orAbsent(CLASSIFICATIONS)) {
+            const filter = { categoryKey, subKey, hasOwner, hasDescription, classification };
+            filters.push(
+              Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as AssetFilter,
+            );
+          }
   return filters;
 }
 
