@@ -3,11 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ImportReport } from '#libs/inventory/operators';
 import { poolOf } from '#libs/platform/database';
-import type {
-  ImportSession,
-  MergeOutcome,
-  RunFailure,
-} from '../../libs/inventory/src/imports/domain/import-store.port';
+import type { ImportSession, MergeOutcome } from '../../libs/inventory/src/imports/domain/import-store.port';
 import { NO_COUNTS } from '../../libs/inventory/src/imports/domain/recorded-run';
 import { parseImportRecord } from '../../libs/inventory/src/imports/domain/import-record';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
@@ -18,10 +14,7 @@ import { importsOn } from '../support/imports';
 import { AWAITED_LOCKS } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
 
-const FAILURE: RunFailure = {
-  outcome: 'FAILED',
-  result: { counts: NO_COUNTS, hiddenWhy: null, errors: [], warnings: [] },
-};
+const NOTHING_DONE = { counts: NO_COUNTS, hiddenWhy: null, errors: [], warnings: [] };
 
 type Step = Row | (() => Promise<unknown>);
 
@@ -279,7 +272,7 @@ describe('Overlapping batches of an import', () => {
       await secondIsOpen();
       expect((await merge(session, 2, 2_000)).created).toBe(2_000);
       await loseOthers();
-      await session.close(null);
+      await session.close();
       expect((await setting.importAll(dataset('f-1'))).unchanged).toBe(1);
     });
 
@@ -287,7 +280,7 @@ describe('Overlapping batches of an import', () => {
       const session = await open();
       await merge(session, 1, 2_000);
       await loseFirst();
-      await session.close(null);
+      await session.close();
       // The second connection may not exist yet; nothing waits for it.
       await expectReleased();
     });
@@ -304,7 +297,8 @@ describe('Overlapping batches of an import', () => {
       await merge(session, 3, 1, { owner: 'hr-9' });
       await lose();
       await expect(session.mergeDeferred('all')[Symbol.asyncIterator]().next()).rejects.toThrow();
-      await session.close(FAILURE);
+      await session.end('FAILED', NOTHING_DONE);
+      await session.close();
       await expectReleased();
     });
 

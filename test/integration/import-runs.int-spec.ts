@@ -187,7 +187,7 @@ describe('The importer', () => {
     const session = await store.open(setting.here, PLAIN_SETTINGS);
     await expect(setting.importAll(EMPLOYEE)).rejects.toThrow('already running');
     expect((await setting.run(setting.ndjson(EMPLOYEE), { source: 'other' })).created).toBe(1);
-    await session.close(null);
+    await session.close();
     expect((await setting.importAll(EMPLOYEE)).created).toBe(1);
   });
 

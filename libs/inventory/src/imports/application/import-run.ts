@@ -4,7 +4,7 @@ import { keptLine } from '../domain/kept-line';
 import { whyImplausible } from '../domain/hide-limit';
 import type { ImportOptions } from '../domain/import-options';
 import { type BadLine, type ImportCounts, type ImportReport, REPORTED } from '../domain/import-report';
-import type { ImportSession, MergeOutcome, RefusedAsset, RunFailure, Warning } from '../domain/import-store.port';
+import type { ImportSession, MergeOutcome, RefusedAsset, Warning } from '../domain/import-store.port';
 import type { RunResult } from '../domain/recorded-run';
 import { InputPlaces, nameOfFile } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
@@ -74,7 +74,7 @@ export class ImportRun {
   }
 
   /** Asks once more: an operator who ends the import also breaks off what it reads. */
-  outcomeOfFailure(): RunFailure['outcome'] {
+  outcomeOfFailure(): 'FAILED' | 'INTERRUPTED' {
     try {
       this.tellProgress();
       return 'FAILED';

@@ -51,16 +51,16 @@ export class ImportsService {
     const request = { map: options.map?.name ?? null, options: recordedOptions(options), files };
     const session = await this.store.open(workspaceId, { ...options, run: request });
     const run = new ImportRun(session, options, onRead);
-    let report: ImportReport;
     try {
-      report = await run.take(chunks);
-      await session.complete(run.result());
+      const report = await run.take(chunks);
+      await session.end('COMPLETED', run.result());
+      return report;
     } catch (error) {
-      await session.close({ outcome: run.outcomeOfFailure(), result: run.result() });
+      await session.end(run.outcomeOfFailure(), run.result());
       throw error;
+    } finally {
+      await session.close();
     }
-    await session.close(null);
-    return report;
   }
 }
 

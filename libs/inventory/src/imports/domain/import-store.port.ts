@@ -55,12 +55,6 @@ export interface ImportSettings extends Pick<
   readonly run: RunRequest;
 }
 
-/** End of an import that did not read its input to the end. */
-export interface RunFailure {
-  readonly outcome: Extract<RunOutcome, 'FAILED' | 'INTERRUPTED'>;
-  readonly result: RunResult;
-}
-
 /** Another import of the same source and workspace is running, or another one by the console. */
 export class ImportAlreadyRunning extends Error {
   constructor(which: string) {
@@ -133,11 +127,12 @@ export abstract class ImportSession {
   abstract count(counts: ImportCounts): void;
 
   /**
-   * Records the completed import and its audit event: the last step before its end. A dry run records nothing, and an import
-   * that ended before leaves no event.
+   * Records how the import ended: of what failed, as far as Postgres still responds. A completed one leaves an audit event. A
+   * dry run records nothing.
+   * @throws when the workspace was deleted meanwhile
    */
-  abstract complete(result: RunResult): Promise<void>;
+  abstract end(outcome: Exclude<RunOutcome, 'RUNNING'>, result: RunResult): Promise<void>;
 
-  /** Ends the import. `failure` is null after {@link complete}. */
-  abstract close(failure: RunFailure | null): Promise<void>;
+  /** Lets others import the source. */
+  abstract close(): Promise<void>;
 }

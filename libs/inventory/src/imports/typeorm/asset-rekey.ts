@@ -43,7 +43,7 @@ export class AssetRekey {
       if (asset === undefined) return 'missing';
       // The externalId of an employee may be an address.
       const changes = asset.is_employee ? { old: null, new: null } : { old: from, new: to };
-      await this.audit.record(workspaceId, rekeyedAct('OPERATOR', asset.public_id, changes), run);
+      await this.audit.recordAct(manager, workspaceId, rekeyedAct(asset.public_id, changes));
       const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
       await run(text, values);
       return null;

@@ -6,17 +6,17 @@ import {
   type NumberedRecord,
   type Refusal,
   type RefusedAsset,
-  type RunFailure,
 } from '../domain/import-store.port';
 import type { ImportCounts } from '../domain/import-report';
-import type { RunResult } from '../domain/recorded-run';
+import type { RunOutcome, RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
-import { type ImportTagKeys, lostTagValues, unknownTagKeys } from './import-tag-keys';
+import type { ImportTagKeys } from './import-tag-keys';
 import { INDEX_NAMES, type SourceBefore } from './missing-statements';
-import type { RekeyedComputers } from './rekeyed-computers';
-import type { RunRecord } from './run-record';
+import { RekeyedComputers } from './rekeyed-computers';
+import { type RunRecord, WorkspaceDeleted } from './run-record';
 import type { AssetPage, StagingConnection } from './staging-connection';
 import { type BatchOrder, type StagingConnections, isPassing } from './staging-connections';
+import { lostTagValues, unknownTagKeys } from './tag-faults';
 import { NOTHING_WRITTEN, WaitingRecords } from './waiting-records';
 
 const RETRIES = 3;
@@ -32,6 +32,7 @@ export class ImportSessionTypeorm extends ImportSession {
   readonly newSource: boolean;
   private readonly first: StagingConnection;
   private readonly waiting: WaitingRecords;
+  private readonly rekeyed: RekeyedComputers;
   /** A source without visible assets has none to rekey. */
   private readonly rekeys: boolean;
   private readonly remembersNames: boolean;
@@ -41,7 +42,6 @@ export class ImportSessionTypeorm extends ImportSession {
   private before: Promise<unknown> = Promise.resolve();
   private latest: StagingConnection;
   private numbered: Promise<unknown> = Promise.resolve();
-  private second: StagingConnection | null = null;
   private opening: Promise<void> | null = null;
   private written = 0;
 
@@ -49,7 +49,6 @@ export class ImportSessionTypeorm extends ImportSession {
     private readonly connections: StagingConnections,
     private readonly settings: ImportSettings,
     private readonly tagKeys: ImportTagKeys,
-    private readonly rekeyed: RekeyedComputers,
     { visible, isNew }: SourceBefore,
     /** Null for a dry run. */
     private readonly run: RunRecord | null,
@@ -58,9 +57,11 @@ export class ImportSessionTypeorm extends ImportSession {
   ) {
     super();
     this.first = this.latest = connections.first;
+    const isStrict = settings.strict === true;
+    this.rekeyed = new RekeyedComputers(this.first, isStrict);
     this.waiting = new WaitingRecords(
       this.first,
-      settings.strict === true,
+      isStrict,
       (work) => this.inTransaction(this.first, work),
       () => this.hold(this.first),
     );
@@ -118,7 +119,7 @@ export class ImportSessionTypeorm extends ImportSession {
 
   async *mergeDeferred(which: 'employees' | 'all'): AsyncIterable<MergeOutcome> {
     if (which === 'employees' && !this.rekeys) return;
-    for await (const outcome of this.waiting.merge(this.second, which)) {
+    for await (const outcome of this.waiting.merge(this.connections.second, which)) {
       this.written += outcome.created + outcome.updated;
       yield outcome;
     }
@@ -147,27 +148,28 @@ export class ImportSessionTypeorm extends ImportSession {
     this.run?.count(counts);
   }
 
-  async complete(result: RunResult): Promise<void> {
-    await this.run?.end('COMPLETED', result);
+  async end(outcome: Exclude<RunOutcome, 'RUNNING'>, result: RunResult): Promise<void> {
+    const isCompleted = outcome === 'COMPLETED';
+    if (!isCompleted) await this.first.rollback();
+    await this.run?.end(outcome, result).catch((error: unknown) => {
+      if (isCompleted || error instanceof WorkspaceDeleted) throw error;
+    });
+    // After a completed import the loss of a connection does not matter.
+    if (isCompleted && this.ownsTables && !this.settings.dryRun && this.written >= ANALYZE_FROM)
+      await this.first.analyze().catch(() => undefined);
   }
 
-  async close(failure: RunFailure | null): Promise<void> {
-    const completed = failure === null;
-    // After a completed import the loss of a connection does not matter.
-    if (completed && this.ownsTables && !this.settings.dryRun && this.written >= ANALYZE_FROM)
-      await this.first.analyze().catch(() => undefined);
-    await this.connections.close(failure && (async () => this.run?.end(failure.outcome, failure.result)));
+  async close(): Promise<void> {
+    await this.connections.close();
   }
 
   /** Returns null while there is only one connection, which is always so when no second one is available. */
   private otherConnection(): StagingConnection | null {
     // The plan of a dry run and the names in the input are in the tables of one connection.
     if (this.settings.dryRun || this.remembersNames) return null;
-    this.opening ??= this.connections.openSecond().then(
-      (connection) => void (this.second = connection),
-      () => undefined,
-    );
-    return this.latest === this.second ? this.first : this.second;
+    this.opening ??= this.connections.openSecond().catch(() => undefined);
+    const { second } = this.connections;
+    return this.latest === second ? this.first : second;
   }
 
   /** Each batch is a transaction, repeated when necessary. */
@@ -249,7 +251,7 @@ export class ImportSessionTypeorm extends ImportSession {
     bad: readonly RefusedAsset[],
   ): Promise<Refusal[]> {
     const keys = batch.waiting.flatMap(({ record }) => record.tags.map(({ key }) => key));
-    const known = await this.tagKeys.lookUp(connection.client, keys);
+    const known = await this.tagKeys.lookUp(connection, keys);
     const refused: Refusal[] = [];
     const accepted: NumberedRecord[] = [];
     const named = [...bad];
@@ -272,13 +274,13 @@ export class ImportSessionTypeorm extends ImportSession {
   private async hold(connection: StagingConnection): Promise<Refusal[]> {
     if (this.settings.dryRun) return [];
     const refused = await connection.holdStaged();
-    await this.tagKeys.read(connection.client);
+    await this.tagKeys.read(connection);
     return refused;
   }
 
   /** Counts what is committed. */
   private counted(written: MergeOutcome, connection: StagingConnection): MergeOutcome {
-    this.waiting.add(written.deferred.length, connection === this.second);
+    this.waiting.add(written.deferred.length, connection === this.connections.second);
     this.written += written.created + written.updated;
     return written;
   }

@@ -14,7 +14,6 @@ import { importLockOf } from './import-run.row';
 import { ImportSessionTypeorm } from './import-session.typeorm';
 import { ImportTagKeys } from './import-tag-keys';
 import { SOURCE_BEFORE, type SourceBefore } from './missing-statements';
-import { RekeyedComputers } from './rekeyed-computers';
 import { RunRecord } from './run-record';
 import { StagingConnection } from './staging-connection';
 import { OPEN_STAGING, StagingConnections } from './staging-connections';
@@ -43,7 +42,6 @@ export class ImportStoreTypeorm extends ImportStore {
   }
 
   async open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession> {
-    const { audit } = this;
     const { source, dryRun } = settings;
     const pool = poolOf(this.dataSource);
     const client = await pool.connect();
@@ -56,18 +54,16 @@ export class ImportStoreTypeorm extends ImportStore {
       if (this.ofPerson) await lock(LOCK_WORKSPACE, [workspaceId], 'by the console');
       await client.query(OPEN_STAGING);
       await client.query(beginIn(workspaceId));
-      const tagKeys = new ImportTagKeys(workspaceId, settings, audit);
-      await tagKeys.read(client);
-      const { rows: sources } = await client.query<SourceBefore>(SOURCE_BEFORE, [workspaceId, source]);
-      const run = dryRun ? null : new RunRecord(client, workspaceId, source, audit);
+      const first = new StagingConnection(client, workspaceId, source, dryRun, this.audit);
+      const tagKeys = new ImportTagKeys(settings);
+      await tagKeys.read(first);
+      const before = await first.row<SourceBefore>(SOURCE_BEFORE, [workspaceId, source]);
+      const run = dryRun ? null : new RunRecord(first);
       await run?.begin(settings.run);
       await client.query('COMMIT');
       tagKeys.commit();
-      const first = new StagingConnection(client, workspaceId, source, dryRun, audit.who);
-      const rekeyed = new RekeyedComputers(first, audit, settings.strict === true);
       const connections = new StagingConnections(pool, first);
-      const before = sources[0] as SourceBefore;
-      return new ImportSessionTypeorm(connections, settings, tagKeys, rekeyed, before, run, !this.ofPerson);
+      return new ImportSessionTypeorm(connections, settings, tagKeys, before, run, !this.ofPerson);
     } catch (error) {
       // The session ends some time after the connection, and the next attempt needs the lock of the source.
       if (error instanceof ImportAlreadyRunning)

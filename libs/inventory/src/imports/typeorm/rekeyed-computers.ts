@@ -1,4 +1,4 @@
-import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
+import type { AuditAct } from '#libs/audit/operators';
 import { storable } from '#libs/kernel';
 import { LONGEST_INDEXED } from '#libs/platform/lists';
 import { serialOf } from '../domain/maps/map-functions';
@@ -19,18 +19,14 @@ interface RekeyedAsset {
   readonly external_id: string;
 }
 
-export function rekeyedAct(
-  actor: 'IMPORT' | 'OPERATOR',
+export const rekeyedAct = (
   publicId: string,
   externalId: { readonly old: string | null; readonly new: string | null },
-): AuditAct {
-  return {
-    action: 'asset.rekeyed',
-    actor: { type: actor },
-    target: { type: 'ASSET', id: publicId },
-    changes: { externalId },
-  };
-}
+): Omit<AuditAct, 'actor'> => ({
+  action: 'asset.rekeyed',
+  target: { type: 'ASSET', id: publicId },
+  changes: { externalId },
+});
 
 /** Null for what identifies no computer. A bad record may have anything there. */
 function serialIn(value: unknown): string | null {
@@ -43,7 +39,6 @@ function serialIn(value: unknown): string | null {
 export class RekeyedComputers {
   constructor(
     private readonly connection: StagingConnection,
-    private readonly audit: AuditRecorder,
     private readonly strict: boolean,
   ) {}
 
@@ -108,15 +103,14 @@ export class RekeyedComputers {
 
   /** Gives the next of them after this id their new externalId. */
   async rekey(after: string): Promise<AssetPage> {
-    const { client, workspaceId, changeSetId } = this.connection;
+    const { workspaceId, changeSetId } = this.connection;
     const values = [workspaceId, after, changeSetId];
     const { last, rekeyed } = await this.connection.row<{ last: string | null; rekeyed: RekeyedAsset[] }>(
       sql.REKEY,
       values,
     );
     for (const { public_id, old_external_id, external_id } of rekeyed) {
-      const act = rekeyedAct('IMPORT', public_id, { old: old_external_id, new: external_id });
-      await this.audit.record(workspaceId, act, (text, bound) => client.query(text, bound));
+      await this.connection.record(rekeyedAct(public_id, { old: old_external_id, new: external_id }));
     }
     this.connection.noteChange(rekeyed.length > 0);
     return { last, found: rekeyed.length };

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
-import type { WorkspaceId } from '#libs/kernel';
-import type { PoolClient } from 'pg';
 import type { ImportCounts } from '../domain/import-report';
 import { NO_COUNTS, type RunOutcome, type RunRequest, type RunResult } from '../domain/recorded-run';
 import { beginIn } from './batch-statements';
+import type { StagingConnection } from './staging-connection';
 
 /** This import holds the lock of the source, so every other one that seems to run is gone. */
 const SETTLE_SOURCE = `
@@ -36,18 +34,14 @@ export class RunRecord {
   private counted = NO_COUNTS;
   private countedAt = performance.now();
 
-  constructor(
-    private readonly client: PoolClient,
-    private readonly workspaceId: WorkspaceId,
-    private readonly source: string,
-    private readonly audit: AuditRecorder,
-  ) {}
+  constructor(private readonly connection: StagingConnection) {}
 
   /** Runs within a transaction. */
   async begin({ map, options, files }: RunRequest): Promise<void> {
-    await this.client.query(SETTLE_SOURCE, [this.workspaceId, this.source]);
-    await this.client.query(BEGIN_RUN, [
-      ...[this.workspaceId, this.id, this.source, this.audit.who, map],
+    const { client, workspaceId, source, audit } = this.connection;
+    await client.query(SETTLE_SOURCE, [workspaceId, source]);
+    await client.query(BEGIN_RUN, [
+      ...[workspaceId, this.id, source, audit.who, map],
       ...[options, files, NO_COUNTS].map((value) => JSON.stringify(value)),
     ]);
   }
@@ -62,36 +56,36 @@ export class RunRecord {
     const { counts } = this;
     if (counts === this.counted || performance.now() - this.countedAt < COUNT_EVERY_MS) return;
     [this.counted, this.countedAt] = [counts, performance.now()];
-    const { rowCount } = await this.client.query(COUNT_RUN, [this.workspaceId, this.id, JSON.stringify(counts)]);
+    const { client, workspaceId } = this.connection;
+    const { rowCount } = await client.query(COUNT_RUN, [workspaceId, this.id, JSON.stringify(counts)]);
     if (rowCount === 0) throw new WorkspaceDeleted();
   }
 
   /** Ends the record, that of a completed import together with its audit event, in a transaction of its own. */
   async end(outcome: Exclude<RunOutcome, 'RUNNING'>, result: RunResult): Promise<void> {
     const { counts, hiddenWhy, errors, warnings } = result;
-    await this.client.query(beginIn(this.workspaceId));
+    const { client, workspaceId } = this.connection;
+    await client.query(beginIn(workspaceId));
     try {
-      const { rowCount } = await this.client.query(END_RUN, [
-        ...[this.workspaceId, this.id, outcome, JSON.stringify(counts), hiddenWhy],
+      const { rowCount } = await client.query(END_RUN, [
+        ...[workspaceId, this.id, outcome, JSON.stringify(counts), hiddenWhy],
         ...[JSON.stringify(errors), JSON.stringify(warnings)],
       ]);
       if (rowCount === 0) throw new WorkspaceDeleted();
       if (outcome === 'COMPLETED') await this.recordCompletion(counts);
-      await this.client.query('COMMIT');
+      await client.query('COMMIT');
     } catch (error) {
-      await this.client.query('ROLLBACK').catch(() => undefined);
+      await this.connection.rollback();
       throw error;
     }
   }
 
   private async recordCompletion({ created, updated, unchanged, hidden, failed }: ImportCounts): Promise<void> {
     const counts = Object.entries({ created, updated, unchanged, hidden, failed });
-    const act: AuditAct = {
+    await this.connection.record({
       action: 'import.completed',
-      actor: { type: 'IMPORT' },
-      target: { type: 'IMPORT', id: this.source },
+      target: { type: 'IMPORT', id: this.connection.source },
       changes: Object.fromEntries(counts.map(([field, count]) => [field, { old: null, new: count }])),
-    };
-    await this.audit.record(this.workspaceId, act, (text, values) => this.client.query(text, values));
+    });
   }
 }

@@ -1,14 +1,15 @@
 import { finished } from 'node:stream/promises';
+import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { MergeOutcome, Refusal } from '../domain/import-store.port';
 import * as batch from './batch-statements';
 import * as held from './hold-statements';
-import { unknownTagKeys } from './import-tag-keys';
 import * as matching from './match-statements';
 import type { Matched } from './match-statements';
 import * as missing from './missing-statements';
+import { unknownTagKeys } from './tag-faults';
 import * as waits from './waiting-statements';
 import * as writing from './write-statements';
 
@@ -49,13 +50,12 @@ export class StagingConnection {
     readonly source: string,
     /** True writes to the staging tables only, so that nobody waits for a dry run. */
     readonly dryRun: boolean,
-    /** The operator or person who imports. */
-    private readonly who: string | null,
+    readonly audit: AuditRecorder,
   ) {}
 
   /** Another connection of the same import. */
   beside(client: PoolClient): StagingConnection {
-    return new StagingConnection(client, this.workspaceId, this.source, this.dryRun, this.who);
+    return new StagingConnection(client, this.workspaceId, this.source, this.dryRun, this.audit);
   }
 
   async begin(): Promise<void> {
@@ -72,8 +72,8 @@ export class StagingConnection {
 
   /** Takes a ticket if anything changed. */
   async commit(): Promise<void> {
-    const { workspaceId, changeSetId, who } = this;
-    await this.client.query(this.hasChanged ? batch.commitChanges(workspaceId, changeSetId, who) : 'COMMIT');
+    const { workspaceId, changeSetId, audit } = this;
+    await this.client.query(this.hasChanged ? batch.commitChanges(workspaceId, changeSetId, audit.who) : 'COMMIT');
   }
 
   async rollback(): Promise<void> {
@@ -181,6 +181,12 @@ export class StagingConnection {
   /** Does without a table that a migration or a vacuum holds. */
   async analyze(): Promise<void> {
     await this.client.query('ANALYZE (SKIP_LOCKED) asset, asset_tag, computer, facet_count');
+  }
+
+  /** Records an act of the import in its audit. */
+  async record(act: Omit<AuditAct, 'actor'>): Promise<void> {
+    const imported: AuditAct = { ...act, actor: { type: 'IMPORT' } };
+    await this.audit.record(this.workspaceId, imported, (text, values) => this.client.query(text, values));
   }
 
   /** Runs a statement that returns one row. */

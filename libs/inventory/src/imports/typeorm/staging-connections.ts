@@ -1,6 +1,5 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { CREATE_TABLES } from './batch-statements';
-import { WorkspaceDeleted } from './run-record';
 import type { StagingConnection } from './staging-connection';
 
 /**
@@ -17,7 +16,8 @@ const UNLOCK = 'SELECT pg_advisory_unlock_all()';
  * is enough.
  */
 export class StagingConnections {
-  private second: PoolClient | null = null;
+  /** Null until {@link openSecond} has opened it. */
+  second: StagingConnection | null = null;
   private closed = false;
 
   constructor(
@@ -25,7 +25,7 @@ export class StagingConnections {
     readonly first: StagingConnection,
   ) {}
 
-  async openSecond(): Promise<StagingConnection> {
+  async openSecond(): Promise<void> {
     const opened = await this.pool.connect();
     try {
       await opened.query(OPEN_STAGING);
@@ -34,31 +34,18 @@ export class StagingConnections {
       opened.release(true);
       throw error;
     }
-    this.second = opened;
-    return this.first.beside(opened);
+    this.second = this.first.beside(opened);
   }
 
-  /**
-   * `afterFailure` runs while nobody else may import the source. Null when the import is completed.
-   * @throws {@link WorkspaceDeleted}
-   */
-  async close(afterFailure: (() => Promise<void>) | null): Promise<void> {
+  async close(): Promise<void> {
     this.closed = true;
-    const { second } = this;
-    const { client } = this.first;
     // It has no lock to release, and a query would wait for ever behind a copy that was broken off.
-    second?.release(true);
+    this.second?.client.release(true);
+    const { client } = this.first;
     // Closing the connection ends its session some time later. Release the lock now, if Postgres still responds, so that
     // the source can be imported again at once.
-    try {
-      if (afterFailure !== null) await client.query('ROLLBACK').then(afterFailure);
-    } catch (error) {
-      // It explains the failure. Nobody may learn of another one, but the source is free.
-      if (error instanceof WorkspaceDeleted) throw error;
-    } finally {
-      await client.query(UNLOCK).catch(() => undefined);
-      client.release(true);
-    }
+    await client.query(UNLOCK).catch(() => undefined);
+    client.release(true);
   }
 }
 
