@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
-import { type DemoExport, demoExports } from '../domain/demo-exports';
-import { DEMO_SIZES, DEMO_SOURCE, DEMO_TAG_KEYS, type DemoSize, demoInventory } from '../domain/demo-inventory';
+import { demoExports } from '../domain/demo-exports';
+import { DEMO_SIZES, DEMO_TAG_KEYS, type DemoRecord, type DemoSize } from '../domain/demo-inventory';
 import type { InputLine } from '../domain/import-files.port';
 import type { ImportCounts, ImportReport } from '../domain/import-report';
 import type { RecordMap } from '../domain/maps/record-map';
@@ -29,40 +29,25 @@ export class DemoService {
     for (const { key, value } of DEMO_TAG_KEYS) {
       await this.tagKeys.create(workspaceId, { key, value, platform: false });
     }
-    if (size === 'S' || size === 'M') return this.loadExports(workspaceId, size, onProgress);
-    const lines = linesOf(demoInventory(size));
-    const show = ({ read: done }: ImportCounts): void => onProgress({ done, total: DEMO_SIZES[size] });
-    return this.imports.runLines(workspaceId, { ...OPTIONS, source: DEMO_SOURCE, onProgress: show }, lines);
-  }
-
-  private async loadExports(workspaceId: WorkspaceId, size: DemoSize, onProgress: OnProgress): Promise<ImportReport> {
+    const total = DEMO_SIZES[size];
     const reports: ImportReport[] = [];
-    let done = 0;
-    for (const one of demoExports(size)) {
-      const show = ({ read }: ImportCounts): void => onProgress({ done: done + read, total: DEMO_SIZES[size] });
-      reports.push(await this.loadExport(workspaceId, one, show));
-      done += one.items.length;
+    let before = 0;
+    for (const { source, map: name, items } of demoExports(size)) {
+      const map = name === null ? null : this.mapNamed(name);
+      const show = ({ read }: ImportCounts): void => onProgress({ done: before + read, total });
+      const options = { ...OPTIONS, source, map, onProgress: show };
+      const report = await this.imports.runLines(workspaceId, options, linesOf(items, map));
+      before += report.read;
+      reports.push(report);
     }
     return summed(reports);
   }
-
-  private async loadExport(
-    workspaceId: WorkspaceId,
-    { source, map: name, items }: DemoExport,
-    onProgress: (counts: ImportCounts) => void,
-  ): Promise<ImportReport> {
-    const map = name === null ? null : this.mapNamed(name);
-    const lines: InputLine[] = [];
-    for (const [index, item] of items.entries()) {
-      lines.push({ fileIndex: 0, line: index + 1, ...(map ? await map.mapped(item) : { value: item }) });
-    }
-    return this.imports.runLines(workspaceId, { ...OPTIONS, source, map, onProgress }, lines);
-  }
 }
 
-function* linesOf(values: Iterable<unknown>): Generator<InputLine> {
+async function* linesOf(items: Iterable<DemoRecord>, map: RecordMap | null): AsyncGenerator<InputLine> {
   let line = 0;
-  for (const value of values) yield { fileIndex: 0, line: (line += 1), value };
+  for (const item of items)
+    yield { fileIndex: 0, line: (line += 1), ...(map ? await map.mapped(item) : { value: item }) };
 }
 
 function summed(reports: readonly ImportReport[]): ImportReport {

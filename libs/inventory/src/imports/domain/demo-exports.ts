@@ -6,7 +6,7 @@ export interface DemoExport {
   readonly source: string;
   /** Turns the items into records. Null: the items are records. */
   readonly map: string | null;
-  readonly items: readonly DemoRecord[];
+  readonly items: Iterable<DemoRecord>;
 }
 
 interface DemoItem {
@@ -33,8 +33,9 @@ export const DEMO_SOURCES = Object.keys(TOOLS);
 const AZURE_REGIONS: readonly unknown[] = ['westeurope', 'northeurope', 'eastus2'];
 const AWS_REGION = /^(?:eu|us|ap|sa)-\w+-\d$/;
 
-/** The demo as its tools export it. Removed assets are in no export. */
+/** A small demo as its tools export it. Removed assets are in no export. A large one is of one source. */
 export function demoExports(size: DemoSize): DemoExport[] {
+  if (size === 'L' || size === 'XL') return [{ source: DEMO_SOURCE, map: null, items: demoInventory(size) }];
   const items = new Map<string, DemoItem[]>(DEMO_SOURCES.map((source) => [source, []]));
   const emails = new Map<unknown, unknown>();
   for (const record of demoInventory(size)) {
