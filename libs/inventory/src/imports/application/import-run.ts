@@ -121,22 +121,19 @@ export class ImportRun {
       return null;
     }
     counts.read += 1;
-    if ('fault' in line) {
-      this.refuseUnread(line, place);
-      return null;
-    }
-    const { externalId, record, reasons, first, ...checked } = this.records.check(line.value, place);
+    const { externalId, record, reasons, first, ...checked } =
+      'fault' in line ? unread(line) : this.records.check(line.value, place);
     const lost = record && this.session.warningOf(record);
     const warnings = lost === null ? checked.warnings : [...checked.warnings, lost];
     this.named ||= externalId !== null;
-    if (externalId === null) this.incomplete ??= this.namesNone(place);
+    if (externalId === null) this.incomplete ??= `${this.places.lineOf(place)} names no asset.`;
     const strict = this.options.strict === true;
     if (record !== null && (warnings.length === 0 || !strict)) {
       const warning = warnings.length > 0 ? warnings.join(' ') : null;
       return { place, record, kept: this.kept?.textOf(line) ?? null, warning };
     }
     if (externalId !== null && first === null) {
-      const { serialNumber } = line.value as Partial<RefusedAsset>;
+      const { serialNumber } = ('fault' in line ? line : line.value) as Partial<RefusedAsset>;
       this.batch.refuse({ externalId, serialNumber });
     }
     const fault = this.faultOf(place, [...reasons, ...warnings], first?.place ?? null);
@@ -144,26 +141,11 @@ export class ImportRun {
       this.batch.lines += 1;
       counts.unchanged += 1;
       this.tally.warn(fault);
-    } else this.refuse(fault, line);
+    } else {
+      const safe = this.options.map && 'fault' in line ? withoutValues(line.fault) : {};
+      this.batch.addBad(this.tally.badLine({ ...fault, ...safe }, this.kept && keptLine(line)));
+    }
     return null;
-  }
-
-  /** A line that the reader or the map could not turn into a record. */
-  private refuseUnread(line: Extract<InputLine, { readonly fault: string }>, place: number): void {
-    const { externalId = null, serialNumber } = line;
-    if (isExternalId(externalId)) {
-      this.named = true;
-      this.batch.refuse({ externalId, serialNumber });
-    } else this.incomplete ??= this.namesNone(place);
-    this.refuse({ place, reason: line.fault, ...(this.options.map && withoutValues(line.fault)) }, line);
-  }
-
-  private namesNone(place: number): string {
-    return `${this.places.lineOf(place)} names no asset.`;
-  }
-
-  private refuse(fault: Warning, line: InputLine): void {
-    this.batch.addBad(this.tally.badLine(fault, this.kept && keptLine(line)));
   }
 
   private faultOf(place: number, reasons: readonly string[], first: number | null): Warning {
@@ -268,6 +250,12 @@ export class ImportRun {
     this.onRead(this.tally.counts);
   }
 }
+
+/** A line that the reader or the map could not turn into a record. */
+const unread = ({ fault, externalId }: Extract<InputLine, { readonly fault: string }>) => ({
+  externalId: externalId !== undefined && isExternalId(externalId) ? externalId : null,
+  ...{ record: null, reasons: [fault], warnings: [], first: null },
+});
 
 /** The reason of an expression that failed may quote a value of its item. */
 function withoutValues(fault: string): Pick<Warning, 'withoutValues'> {

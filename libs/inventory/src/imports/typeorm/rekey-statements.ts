@@ -13,8 +13,10 @@ export const NEW_COMPUTERS = `
    WHERE sub_key = ${COMPUTER} AND serial_number IS NOT NULL AND place > $3
      AND NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id)
    ORDER BY place LIMIT 5000`;
-export const KEEP_SERIALS =
-  'INSERT INTO import_new_computer SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])';
+/** $1 their rows with the `serial` that identifies each, if any. */
+export const KEEP_SERIALS = `
+  INSERT INTO import_new_computer
+  SELECT * FROM jsonb_populate_recordset(NULL::import_new_computer, $1) WHERE serial IS NOT NULL`;
 
 /** Visible computers of the source. $1 workspace, $2 source. */
 const HAS_SERIAL = (

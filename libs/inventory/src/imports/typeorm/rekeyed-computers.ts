@@ -80,12 +80,7 @@ export class RekeyedComputers {
       if (last === undefined) break;
       after = last.place;
       const computers = rows.map((row) => ({ ...row, serial: serialIn(row.serial_number) }));
-      const known = computers.filter(({ serial }) => serial !== null);
-      await client.query(sql.KEEP_SERIALS, [
-        known.map(({ place }) => place),
-        known.map(({ serial }) => serial),
-        known.map(({ external_id }) => external_id),
-      ]);
+      await client.query(sql.KEEP_SERIALS, [JSON.stringify(computers)]);
     }
     await client.query('SET LOCAL enable_hashjoin = on');
   }
