@@ -17,7 +17,8 @@ export function* inventoryOf(records: number): Generator<Record<string, unknown>
       employees = Math.min(wanted, employees + 1);
     } else {
       others += 1;
-      yield 'owner' in record ? { ...record, owner: ownerWithin(record['owner'] as string, wanted) } : record;
+      const { owner } = record;
+      yield typeof owner === 'string' ? { ...record, owner: ownerWithin(owner, wanted) } : record;
     }
   }
 }
