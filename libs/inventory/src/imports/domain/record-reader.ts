@@ -77,8 +77,8 @@ export class RecordReader {
   /** Reads a text that identifies something, and refuses a longer one. */
   identifier(name: string, maxLength: number): string | null {
     const value = this.storableText(name);
-    if (value === null) return null;
-    if (isLongerThan(value, maxLength)) this.refuse(`${this.path}${name} is longer than ${maxLength} characters.`);
+    if (value !== null && isLongerThan(value, maxLength))
+      this.refuse(`${this.path}${name} is longer than ${maxLength} characters.`);
     return value;
   }
 
@@ -129,9 +129,7 @@ export class RecordReader {
     return value.toLowerCase();
   }
 
-  /**
-   * Reads a date-time with its offset, as {@link parseImportTime} does, in the years 1 to 9999 in UTC.
-   */
+  /** Reads a date-time with its offset, as {@link parseImportTime} does, in the years 1 to 9999 in UTC. */
   time(name: string): Date | 'never' | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;

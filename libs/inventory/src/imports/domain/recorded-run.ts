@@ -48,7 +48,6 @@ export interface RecordedRun extends ImportCounts, RunRequest {
   /** Null while it runs. */
   readonly endedAt: Date | null;
   readonly outcome: RunOutcome;
-  /** The operator. */
   readonly who: string | null;
   readonly hiddenWhy: string | null;
 }

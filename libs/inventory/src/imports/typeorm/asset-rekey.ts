@@ -29,23 +29,20 @@ export class AssetRekey {
     { from, to }: { readonly from: string; readonly to: string },
   ): Promise<'missing' | 'taken' | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const run = <Row>(text: string, values: readonly unknown[]): Promise<Row[]> => manager.query(text, [...values]);
-      const [lock] = await run<{ locked: boolean }>(LOCK, [workspaceId, source]);
+      const [lock] = await manager.query<{ locked: boolean }[]>(LOCK, [workspaceId, source]);
       if (lock?.locked !== true) throw new ImportAlreadyRunning(`of the source "${source}"`);
-      if ((await run(IS_THERE, [workspaceId, source, from])).length === 0) return 'missing';
-      if ((await run(IS_THERE, [workspaceId, source, to])).length > 0) return 'taken';
-      const [asset] = await run<{ public_id: string; is_employee: boolean }>(REKEY_ONE, [
-        workspaceId,
-        source,
-        from,
-        to,
-      ]);
+      const isThere = async (externalId: string): Promise<boolean> =>
+        (await manager.query<unknown[]>(IS_THERE, [workspaceId, source, externalId])).length > 0;
+      if (!(await isThere(from))) return 'missing';
+      if (await isThere(to)) return 'taken';
+      const values = [workspaceId, source, from, to];
+      const [asset] = await manager.query<{ public_id: string; is_employee: boolean }[]>(REKEY_ONE, values);
       if (asset === undefined) return 'missing';
       // The externalId of an employee may be an address.
       const changes = asset.is_employee ? { old: null, new: null } : { old: from, new: to };
       await this.audit.recordAct(manager, workspaceId, rekeyedAct(asset.public_id, changes));
-      const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
-      await run(text, values);
+      const ticket = takeTicket(workspaceId, { type: 'OPERATOR' }, this.audit.who);
+      await manager.query(ticket.text, [...ticket.values]);
       return null;
     });
   }

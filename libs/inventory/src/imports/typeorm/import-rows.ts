@@ -21,7 +21,6 @@ export const STAGING_COLUMNS = `
   agent_version text, antivirus_installed boolean, disk_encryption_enabled boolean,
   password_manager_installed boolean, screen_lock_enabled boolean, kept text`;
 
-/** Their names. */
 export const STAGED = STAGING_COLUMNS.split(',')
   .map((column) => column.trim().split(' ')[0])
   .join(', ');

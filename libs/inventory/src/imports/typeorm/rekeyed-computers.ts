@@ -13,10 +13,9 @@ interface NewComputer {
   readonly external_id: string | null;
   readonly serial_number: string;
 }
-interface RekeyedAsset {
-  readonly public_id: string;
-  readonly old_external_id: string;
-  readonly external_id: string;
+interface RekeyedPage {
+  readonly last: string | null;
+  readonly rekeyed: Readonly<Record<'public_id' | 'old_external_id' | 'external_id', string>>[];
 }
 
 export const rekeyedAct = (
@@ -99,11 +98,7 @@ export class RekeyedComputers {
   /** Gives the next of them after this id their new externalId. */
   async rekey(after: string): Promise<AssetPage> {
     const { workspaceId, changeSetId } = this.connection;
-    const values = [workspaceId, after, changeSetId];
-    const { last, rekeyed } = await this.connection.row<{ last: string | null; rekeyed: RekeyedAsset[] }>(
-      sql.REKEY,
-      values,
-    );
+    const { last, rekeyed } = await this.connection.row<RekeyedPage>(sql.REKEY, [workspaceId, after, changeSetId]);
     for (const { public_id, old_external_id, external_id } of rekeyed) {
       await this.connection.record(rekeyedAct(public_id, { old: old_external_id, new: external_id }));
     }
