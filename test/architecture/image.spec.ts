@@ -49,7 +49,7 @@ describe('The image', () => {
     // Another reader is a file more to look for here.
     expect(readers).toEqual([
       'apps/admin/src/command-line.ts',
-      'libs/console/src/http/import-threads.ts',
+      'libs/console/src/http/import-processes.ts',
       'libs/docs-site/src/served-file.ts',
       'libs/inventory/src/imports/system/maps/map-library.system.ts',
       'libs/platform/src/config/service-version.ts',

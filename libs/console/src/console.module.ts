@@ -23,7 +23,7 @@ import { PeopleController } from './http/people.controller';
 import { SignInController } from './http/sign-in.controller';
 import { SignInLimit } from './http/sign-in-limit';
 import { Uploads } from './http/uploads';
-import { ImportThreads } from './http/import-threads';
+import { ImportProcesses } from './http/import-processes';
 import { UploadFiles } from './system/upload-files.system';
 import { Issuer } from './system/issuer.system';
 import { People } from './typeorm/people';
@@ -56,7 +56,7 @@ import { Sessions } from './typeorm/sessions';
     Names,
     Uploads,
     UploadFiles,
-    ImportThreads,
+    ImportProcesses,
     {
       // The options of Nest's reader of forms with a file.
       provide: 'MULTER_MODULE_OPTIONS',

@@ -19,7 +19,7 @@ import { SOURCE_NAME_RULE, sourceName } from '#libs/kernel';
 import { FORMATS, HIDE_LIMIT_RULE, ImportRuns, parseHideLimit } from '#libs/inventory/operators';
 import { FileInterceptor } from '@nestjs/platform-express';
 import type { Response } from 'express';
-import type { UploadOptions } from './import-threads';
+import type { UploadOptions } from './import-processes';
 import { AnotherFile, MOST_BYTES, UploadFiles } from '../system/upload-files.system';
 import { Access, Sent, type SentTo } from './access.decorator';
 import { FairShare } from './fair-share';

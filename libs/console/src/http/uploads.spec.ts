@@ -14,7 +14,7 @@ import type { SignedIn } from '../domain/signed-in';
 import { UploadFiles } from '../system/upload-files.system';
 import type { People } from '../typeorm/people';
 import { AnotherResponse } from './page';
-import type { ImportEnd, ImportNews, ImportOrder, ImportThreads, UploadOptions } from './import-threads';
+import type { ImportEnd, ImportNews, ImportOrder, ImportProcesses, UploadOptions } from './import-processes';
 import { type StoredFile, type Upload, Uploads } from './uploads';
 
 const OPTIONS: UploadOptions = { source: 'hr', missing: 'keep', createTagKeys: null, map: null };
@@ -40,14 +40,14 @@ describe('Uploads', () => {
     people = [{ state: 'open', role: 'admin' }];
     files.empty();
     imports = [];
-    const threads = {
+    const processes = {
       run: (order: ImportOrder, tell: (news: ImportNews) => void) =>
         new Promise<ImportEnd>((end, fail) => imports.push({ order, tell, end, fail })),
       endIdle: () => undefined,
       end: () => imports.forEach(({ fail }) => fail(new Error('The test ended.'))),
     };
     const list = { list: () => Promise.resolve(people) } as unknown as People;
-    uploads = new Uploads(threads as unknown as ImportThreads, list, files, clock);
+    uploads = new Uploads(processes as unknown as ImportProcesses, list, files, clock);
   });
   afterEach(() => uploads.onModuleDestroy());
   afterAll(() => rmSync(directory, { recursive: true }));
@@ -113,13 +113,12 @@ describe('Uploads', () => {
     expect(first?.reason).toMatch(/on our side/);
   });
 
-  it('says that an import ended for want of memory', async () => {
-    const upload = await begin();
+  it('begins no import while the console stops', async () => {
+    const upload = uploads.begin(personOf(1), await aFile(), OPTIONS, {});
 
-    imports[0]?.fail(Object.assign(new Error(), { code: 'ERR_WORKER_OUT_OF_MEMORY' }));
-    await settle();
+    await uploads.onModuleDestroy();
 
-    expect([upload.state, upload.reason]).toEqual(['refused', 'The import needs more memory than it gets.']);
+    expect([imports.length, upload.reason]).toEqual([0, 'The console stopped.']);
   });
 
   it.each([

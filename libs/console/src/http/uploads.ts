@@ -13,7 +13,7 @@ import { basename } from 'node:path';
 import { Subject, lastValueFrom, mergeMap } from 'rxjs';
 import type { SignedIn } from '../domain/signed-in';
 import { People } from '../typeorm/people';
-import { ImportThreads, type UploadOptions } from './import-threads';
+import { ImportProcesses, type UploadOptions } from './import-processes';
 import { AnotherFile, type Sender, type SentFile, UploadFiles } from '../system/upload-files.system';
 import { AnotherResponse, sendPage } from './page';
 import type { Typed } from './read-fields';
@@ -23,7 +23,6 @@ const MOST_IMPORTS = 3;
 const KEPT_MS = 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 const OURS = 'Something went wrong on our side. Nothing is lost: an import can be repeated.';
-const TOO_LARGE = 'The import needs more memory than it gets.';
 const GONE = { title: 'Upload the file again', status: 404 };
 
 /** The place of a file that the reader of forms stored. */
@@ -68,7 +67,7 @@ export class Uploads implements OnModuleDestroy {
   private readonly timer = setInterval(() => this.expire(), LOOK_EVERY_MS).unref();
 
   constructor(
-    private readonly threads: ImportThreads,
+    private readonly processes: ImportProcesses,
     private readonly people: People,
     private readonly files: UploadFiles,
     private readonly clock: Clock,
@@ -118,7 +117,7 @@ export class Uploads implements OnModuleDestroy {
 
   /** Removes files an hour after the end of their last run, and nothing that is under way. */
   expire(): void {
-    this.threads.endIdle();
+    this.processes.endIdle();
     for (const upload of this.idle()) if (this.clock.now() - upload.endedAt >= KEPT_MS) this.remove(upload);
   }
 
@@ -127,7 +126,7 @@ export class Uploads implements OnModuleDestroy {
     clearInterval(this.timer);
     this.stopping = true;
     this.runs.complete();
-    this.threads.end();
+    this.processes.end();
     await this.done;
     for (const upload of this.uploads.values()) this.remove(upload);
   }
@@ -176,20 +175,19 @@ export class Uploads implements OnModuleDestroy {
     const { workspaceId, path, options } = upload;
     const dryRun = upload.state === 'trying';
     upload.failedKept = 0;
-    if (this.stopping) throw new ServiceUnavailableException('The console stopped.');
     // The right may have ended while others had their turn.
     const [{ state, role } = {}] = await this.people.list(workspaceId, [personId]);
     if (state !== 'open' || role !== 'admin') throw new ForbiddenException('Its person may not import any more.');
+    if (this.stopping) throw new ServiceUnavailableException('The console stopped.');
     const failedRecords = this.files.failedRecordsOf(path);
     const order = { author: { personId, requestId }, workspaceId, path, failedRecords, options, dryRun };
-    const end = await this.threads.run(order, (news) => Object.assign(upload, news));
+    const end = await this.processes.run(order, (news) => Object.assign(upload, news));
     if ('report' in end) Object.assign(upload, { ...end, state: dryRun ? 'tried' : 'imported' });
     else Object.assign(upload, { reason: end.refusal, state: end.mayRepeat && !dryRun ? 'tried' : 'refused' });
   }
 
   private told(error: unknown, { id }: Upload): string {
     if (error instanceof HttpException) return error.message;
-    if ((error as { readonly code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE;
     this.logger.error({ message: 'import of an upload failed', upload: id, error });
     return OURS;
   }

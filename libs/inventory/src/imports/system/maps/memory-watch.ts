@@ -1,14 +1,16 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { resourceLimits } from 'node:worker_threads';
 
 const MEGABYTE = 1_048_576;
 const NODE = Number.parseInt(process.versions.node, 10);
 const MEMORY = Math.min(totalmem(), process.constrainedMemory() || Infinity);
 /** Megabytes for young objects. They are fewer where the machine or the container has less than 4 GB. */
-const YOUNG = (NODE < 24 ? 48 : NODE < 26 ? 192 : 96) * Math.min(1, MEMORY / (4_096 * MEGABYTE));
-/** Node ends the whole process, with a trace of its own, or the thread, when only this is left. */
-const NEVER_USED = (resourceLimits.maxYoungGenerationSizeMb ?? YOUNG) * MEGABYTE;
+const YOUNG_BY_DEFAULT = (NODE < 24 ? 48 : NODE < 26 ? 192 : 96) * Math.min(1, MEMORY / (4_096 * MEGABYTE));
+const OPTIONS = [process.env['NODE_OPTIONS'], ...process.execArgv].join(' ');
+/** A third of the memory for young objects. */
+const [, third] = /--max-semi-space-size=(\d+)/.exec(OPTIONS) ?? [];
+/** Node ends the whole process, with a trace of its own, when only this is left. */
+const NEVER_USED = (third === undefined ? YOUNG_BY_DEFAULT : 3 * Number(third)) * MEGABYTE;
 /** Shares of the memory of the process. Work ends when so much more is left. */
 const RESERVE = 0.1;
 /** Least share that is the work's own. Garbage of earlier work may not be collected yet, and ends nothing. */

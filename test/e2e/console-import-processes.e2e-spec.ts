@@ -5,7 +5,7 @@ import { until } from '../support/until';
 
 const RECORD = '{"externalId":"a","categoryKey":"CUSTOM","name":"A"}';
 
-describe('A thread of the console', () => {
+describe('An import by the console has a process that', () => {
   let console: TestConsole;
   let admin: ConsoleBrowser;
   let slug: string;
@@ -32,6 +32,15 @@ describe('A thread of the console', () => {
 
     expect(text).toMatch(/The document needs more memory than this process has, 2\d\d MB/);
     expect((await admin.get('/imports')).status).toBe(200);
+  });
+
+  it('ends alone where one object does not fit into its memory', async () => {
+    const members = Array.from({ length: 3_000_000 }, (_, n) => `"${n}m":0`);
+
+    const text = await textAfter(gzipSync(`{"a":{${members.join(',')}}}`), 'x.json.gz', { map: 'aws-ec2' });
+
+    expect(text).toContain('The import needs more memory than it gets.');
+    expect(await textAfter(RECORD, 'x.ndjson')).toContain('Dry run of x.ndjson');
   });
 
   it('ends with the console, and the record of its import says so', async () => {
