@@ -10,7 +10,7 @@ const ROUNDS = Array.from({ length: sized({ short: 1, long: 10 }) }, (_, n) => n
 const LOAD_MS = sized({ short: 1_000, long: 5_000 });
 /** With an asynchronous standby, the primary acknowledges commits for this long that nobody else has. */
 const UNSENT_MS = 300;
-const SENDERS = sized({ short: 3, long: 8 });
+const SENDERS = 8;
 const ASSETS = 20;
 
 describe.each(ROUNDS)('When the primary is killed and a standby is promoted (%d)', () => {

@@ -7,7 +7,7 @@ import { type Operation } from './operation-log';
 import { type Instance } from './instance';
 import { sized, tell } from './sizes';
 
-const SENDS = sized({ short: 100, long: 1_000 });
+const SENDS = sized({ short: 200, long: 1_000 });
 const DUPLICATES = 40;
 const LOCK_MS = 1_500;
 const POOL_SIZE = 10;
