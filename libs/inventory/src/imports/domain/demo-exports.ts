@@ -1,5 +1,5 @@
 import { DEMO_SOURCE, type DemoRecord, type DemoSize, demoInventory } from './demo-inventory';
-import { CLOUD_TYPES } from './demo-words';
+import { CLOUD_RESOURCES } from './demo-words';
 
 /** A part of the export of a tool of the demo's company, or of the records that no tool has. */
 export interface DemoExport {
@@ -107,13 +107,13 @@ const ITEMS: Readonly<Record<Source, (record: DemoRecord, owner: unknown) => Dem
     awsAccountId: record['accountId'],
     awsRegion: record['region'],
     ARN: record['externalId'],
-    resourceType: CLOUD_TYPES[String(record['type'])]?.aws,
+    resourceType: cloudOf(record)?.aws,
     resourceId: record['name'],
     resourceCreationTime: record['createdAt'],
     tags: tagsOf(record, owner),
   }),
   'demo-azure': (record, owner) => {
-    const type = CLOUD_TYPES[String(record['type'])]?.azure;
+    const type = cloudOf(record)?.azure;
     const subscriptionId = `0d000000-0000-4000-8000-${String(record['accountId'])}`;
     return {
       id: `/subscriptions/${subscriptionId}/resourceGroups/main/providers/${type}/${String(record['name'])}`,
@@ -127,6 +127,8 @@ const ITEMS: Readonly<Record<Source, (record: DemoRecord, owner: unknown) => Dem
   },
   [DEMO_SOURCE]: (record, owner) => ({ ...record, ownerEmail: owner }),
 };
+
+const cloudOf = (record: DemoRecord) => CLOUD_RESOURCES.find(({ type }) => type === record['type']);
 
 const FILE_VAULT = new Map<unknown, string>([
   [true, 'ALL_ENCRYPTED'],

@@ -141,7 +141,7 @@ function assetOf(index: number, dice: Dice): Record<string, unknown> {
 }
 
 function cloudResource(index: number, dice: Dice): Record<string, unknown> {
-  const [type, service, noun] = dice.of(CLOUD_RESOURCES);
+  const { type, service, noun } = dice.of(CLOUD_RESOURCES);
   const team = dice.of(TEAMS);
   const environment = dice.of(ENVIRONMENTS);
   const accountId = String(100_000_000_000 + dice.below(40) * 7_919);

@@ -28,33 +28,20 @@ export const INFORMATION = words(
 export const CUSTOM = words(
   'Badge printer, Server room key, Safe, Lab freezer, Company van, Backup tapes, Video door bell, ' + 'Label printer',
 );
-export const CLOUD_RESOURCES: readonly (readonly [string, string, string])[] = [
-  ['CLOUD_AUTOSCALE_GROUPS', 'autoscaling', 'asg'],
-  ['CLOUD_COMPUTE_INSTANCE', 'ec2', 'vm'],
-  ['CLOUD_CONTAINER_REPOSITORY', 'ecr', 'images'],
-  ['CLOUD_DATA_WAREHOUSE', 'redshift', 'warehouse'],
-  ['CLOUD_LOAD_BALANCER', 'elasticloadbalancing', 'lb'],
-  ['CLOUD_NO_SQL_DATABASE', 'dynamodb', 'table'],
-  ['CLOUD_PAAS_APPS', 'elasticbeanstalk', 'app'],
-  ['CLOUD_QUEUE', 'sqs', 'queue'],
-  ['CLOUD_RELATIONAL_DATABASE', 'rds', 'db'],
-  ['CLOUD_STORAGE_BUCKET', 's3', 'bucket'],
-  ['CLOUD_OTHER', 'sns', 'topic'],
-];
-/** Names of a type in AWS Config and Azure Resource Graph. */
-export const CLOUD_TYPES: Readonly<Record<string, { readonly aws: string; readonly azure: string }>> = {
-  CLOUD_AUTOSCALE_GROUPS: {
-    aws: 'AWS::AutoScaling::AutoScalingGroup',
-    azure: 'microsoft.compute/virtualmachinescalesets',
-  },
-  CLOUD_COMPUTE_INSTANCE: { aws: 'AWS::EC2::Instance', azure: 'microsoft.compute/virtualmachines' },
-  CLOUD_CONTAINER_REPOSITORY: { aws: 'AWS::ECR::Repository', azure: 'microsoft.containerregistry/registries' },
-  CLOUD_DATA_WAREHOUSE: { aws: 'AWS::Redshift::Cluster', azure: 'microsoft.synapse/workspaces' },
-  CLOUD_LOAD_BALANCER: { aws: 'AWS::ElasticLoadBalancingV2::LoadBalancer', azure: 'microsoft.network/loadbalancers' },
-  CLOUD_NO_SQL_DATABASE: { aws: 'AWS::DynamoDB::Table', azure: 'microsoft.documentdb/databaseaccounts' },
-  CLOUD_PAAS_APPS: { aws: 'AWS::ElasticBeanstalk::Environment', azure: 'microsoft.web/sites' },
-  CLOUD_QUEUE: { aws: 'AWS::SQS::Queue', azure: 'microsoft.servicebus/namespaces' },
-  CLOUD_RELATIONAL_DATABASE: { aws: 'AWS::RDS::DBInstance', azure: 'microsoft.sql/servers/databases' },
-  CLOUD_STORAGE_BUCKET: { aws: 'AWS::S3::Bucket', azure: 'microsoft.storage/storageaccounts' },
-  CLOUD_OTHER: { aws: 'AWS::SNS::Topic', azure: 'microsoft.network/publicipaddresses' },
-};
+/** Of each type its service and a name, and what AWS Config and Azure Resource Graph call it. */
+export const CLOUD_RESOURCES = [
+  'CLOUD_AUTOSCALE_GROUPS autoscaling asg AWS::AutoScaling::AutoScalingGroup microsoft.compute/virtualmachinescalesets',
+  'CLOUD_COMPUTE_INSTANCE ec2 vm AWS::EC2::Instance microsoft.compute/virtualmachines',
+  'CLOUD_CONTAINER_REPOSITORY ecr images AWS::ECR::Repository microsoft.containerregistry/registries',
+  'CLOUD_DATA_WAREHOUSE redshift warehouse AWS::Redshift::Cluster microsoft.synapse/workspaces',
+  'CLOUD_LOAD_BALANCER elasticloadbalancing lb AWS::ElasticLoadBalancingV2::LoadBalancer microsoft.network/loadbalancers',
+  'CLOUD_NO_SQL_DATABASE dynamodb table AWS::DynamoDB::Table microsoft.documentdb/databaseaccounts',
+  'CLOUD_PAAS_APPS elasticbeanstalk app AWS::ElasticBeanstalk::Environment microsoft.web/sites',
+  'CLOUD_QUEUE sqs queue AWS::SQS::Queue microsoft.servicebus/namespaces',
+  'CLOUD_RELATIONAL_DATABASE rds db AWS::RDS::DBInstance microsoft.sql/servers/databases',
+  'CLOUD_STORAGE_BUCKET s3 bucket AWS::S3::Bucket microsoft.storage/storageaccounts',
+  'CLOUD_OTHER sns topic AWS::SNS::Topic microsoft.network/publicipaddresses',
+].map((line) => {
+  const [type = '', service = '', noun = '', aws = '', azure = ''] = line.split(' ');
+  return { type, service, noun, aws, azure };
+});

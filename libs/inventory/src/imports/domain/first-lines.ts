@@ -1,6 +1,5 @@
 const TABLES = 256;
 const FIRST_CAPACITY = 256;
-const GROWTH = 2;
 const MOST_FULL = 0.75;
 const EMPTY = 0;
 /** The content of a bad line, which no other line repeats. */
@@ -31,7 +30,6 @@ export class FirstLines {
 /** Hashes and line numbers in a table with open addressing. A line number is never zero. */
 class Table {
   private size = 0;
-  private capacity = FIRST_CAPACITY;
   private hashes = new Uint32Array(2 * FIRST_CAPACITY);
   private places = new Float64Array(FIRST_CAPACITY);
   private contents = new Uint32Array(FIRST_CAPACITY);
@@ -42,13 +40,14 @@ class Table {
     if (first !== EMPTY) return { place: first, same: content !== NO_CONTENT && this.contents[slot] === content };
     this.put(slot, high, low, place, content);
     this.size += 1;
-    if (this.size > this.capacity * MOST_FULL) this.grow();
+    if (this.size > this.places.length * MOST_FULL) this.grow();
     return null;
   }
 
   /** Returns the slot of this hash, or the free slot for it. */
   private slotOf(high: number, low: number): number {
-    for (let slot = high % this.capacity; ; slot = slot + 1 === this.capacity ? 0 : slot + 1) {
+    const capacity = this.places.length;
+    for (let slot = high % capacity; ; slot = slot + 1 === capacity ? 0 : slot + 1) {
       if (this.places[slot] === EMPTY) return slot;
       if (this.hashes[2 * slot] === high && this.hashes[2 * slot + 1] === low) return slot;
     }
@@ -63,10 +62,9 @@ class Table {
 
   private grow(): void {
     const { hashes, places, contents } = this;
-    this.capacity *= GROWTH;
-    this.hashes = new Uint32Array(2 * this.capacity);
-    this.places = new Float64Array(this.capacity);
-    this.contents = new Uint32Array(this.capacity);
+    this.hashes = new Uint32Array(2 * hashes.length);
+    this.places = new Float64Array(2 * places.length);
+    this.contents = new Uint32Array(2 * contents.length);
     for (let slot = 0; slot < places.length; slot += 1) {
       const place = places[slot] as number;
       const [high, low] = [hashes[2 * slot] as number, hashes[2 * slot + 1] as number];

@@ -5,12 +5,6 @@ import { parseImportTime } from './import-time';
 const MOST_REASONS = 20;
 const NOTHING: Readonly<Record<string, unknown>> = {};
 
-/** Faults and warnings of one record. */
-interface Findings {
-  readonly reasons: string[];
-  readonly warnings: string[];
-}
-
 /**
  * Reads the members of one object strictly and collects faults and warnings, up to twenty of each for a record. Absent and
  * null members read as null, and so does an empty text in place of a number, a boolean, a time or a named value.
@@ -20,19 +14,13 @@ export class RecordReader {
     private readonly members: Readonly<Record<string, unknown>>,
     /** Path of the object in its record, for messages, such as `compliance.` */
     readonly path: string,
-    private readonly findings: Findings,
+    /** Faults of the record. */
+    readonly reasons: string[] = [],
+    readonly warnings: string[] = [],
   ) {}
 
   static of(value: unknown): RecordReader | null {
-    return isObject(value) ? new RecordReader(value, '', { reasons: [], warnings: [] }) : null;
-  }
-
-  get reasons(): readonly string[] {
-    return this.findings.reasons;
-  }
-
-  get warnings(): readonly string[] {
-    return this.findings.warnings;
+    return isObject(value) ? new RecordReader(value, '') : null;
   }
 
   /** True when no further faults are collected. */
@@ -41,11 +29,11 @@ export class RecordReader {
   }
 
   refuse(reason: string): void {
-    if (!this.isFull) this.findings.reasons.push(reason);
+    if (!this.isFull) this.reasons.push(reason);
   }
 
   warn(warning: string): void {
-    if (this.warnings.length < MOST_REASONS) this.findings.warnings.push(warning);
+    if (this.warnings.length < MOST_REASONS) this.warnings.push(warning);
   }
 
   /** `read` is what was read of the member. */
@@ -146,7 +134,7 @@ export class RecordReader {
   /** Reads an object. An absent one reads as empty. */
   object(name: string): RecordReader {
     const value = this.read(name, 'object', 'an object');
-    return new RecordReader(isObject(value) ? value : NOTHING, `${this.path}${name}.`, this.findings);
+    return this.inner(value, `${this.path}${name}.`);
   }
 
   objects(name: string): RecordReader[] {
@@ -160,9 +148,13 @@ export class RecordReader {
     for (const [index, item] of (value as unknown[]).entries()) {
       if (this.isFull) break;
       if (!isObject(item)) this.refuse(`${this.path}${name}.${index} must be an object.`);
-      readers.push(new RecordReader(isObject(item) ? item : NOTHING, `${this.path}${name}.${index}.`, this.findings));
+      readers.push(this.inner(item, `${this.path}${name}.${index}.`));
     }
     return readers;
+  }
+
+  private inner(value: unknown, path: string): RecordReader {
+    return new RecordReader(isObject(value) ? value : NOTHING, path, this.reasons, this.warnings);
   }
 
   /** A whole number is its digits, if no other number reads the same. */

@@ -6,6 +6,10 @@ import { type ImportedSource, RUN_OUTCOMES, type RecordedRun } from '../domain/r
 const count = (description: string, example: number) =>
   ApiProperty({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, example });
 
+const ENDED_AT = '2026-11-02T02:01:12.000Z';
+const endOf = (description: string) =>
+  ApiProperty({ type: 'string', format: 'date-time', nullable: true, description, example: ENDED_AT });
+
 /** A reference to a schema cannot be null in OpenAPI 3.0, so its own schema is. */
 @ApiObject({
   name: 'LastImport',
@@ -24,13 +28,7 @@ export class LastImportDto {
   @ApiProperty({ format: 'date-time', description: 'When it began.', example: '2026-11-02T02:00:00.000Z' })
   startedAt!: string;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    nullable: true,
-    description: 'When it ended, or was found to have ended; null while it runs.',
-    example: '2026-11-02T02:01:12.000Z',
-  })
+  @endOf('When it ended, or was found to have ended; null while it runs.')
   endedAt!: string | null;
 
   @ApiProperty(
@@ -91,13 +89,7 @@ export class SourceDto {
   @ApiProperty({ type: LastImportDto })
   lastImport!: LastImportDto | null;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    nullable: true,
-    description: 'When the last completed import ended; null where there is none.',
-    example: '2026-11-02T02:01:12.000Z',
-  })
+  @endOf('When the last completed import ended; null where there is none.')
   lastCompletedAt!: string | null;
 
   @ApiProperty({
@@ -148,7 +140,7 @@ export const SOURCE_PAGE_EXAMPLES = {
         lastImport: {
           id: '01234567-89ab-4cde-8f01-23456789abcd',
           startedAt: '2026-11-02T02:00:00.000Z',
-          endedAt: '2026-11-02T02:01:12.000Z',
+          endedAt: ENDED_AT,
           outcome: 'COMPLETED',
           read: 1200,
           created: 20,
@@ -161,7 +153,7 @@ export const SOURCE_PAGE_EXAMPLES = {
           rekeyed: 0,
           hiddenWhy: null,
         },
-        lastCompletedAt: '2026-11-02T02:01:12.000Z',
+        lastCompletedAt: ENDED_AT,
         staleAfterSeconds: 93600,
       },
       { source: 'legacy', assetCount: 0, lastImport: null, lastCompletedAt: null, staleAfterSeconds: null },
