@@ -10,14 +10,8 @@ import { importOddInventory } from './odd-inventory';
 
 const IS_LONG = process.env['CONTRACT_SIZES'] === 'long';
 /** Their parameters refuse each other: filters, forms of a bulk, and ways to prove oneself. */
-const MOSTLY_REFUSED = [
-  'listAssets 200',
-  'listAuditEvents 200',
-  'listComputers 200',
-  'updateAssets 200',
-  'issueToken 200',
-];
-const RUNS = IS_LONG ? 10_000 : 900;
+const MOSTLY_REFUSED = ['listAssets 200', 'listComputers 200', 'updateAssets 200', 'issueToken 200'];
+const RUNS = IS_LONG ? 10_000 : 1_800;
 
 const contract = readContract(CONTRACT_FILE);
 
