@@ -1,6 +1,5 @@
 import { KeyObject, createHash, randomUUID, sign as signBytes } from 'node:crypto';
 import { inspect } from 'node:util';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CryptoKey,
   type JWK,
@@ -21,6 +20,7 @@ import { redisOfTheRun } from '../support/redis-of-the-run';
 import { StandInIssuer } from '../support/stand-in-issuer';
 import { TcpProxy } from '../support/tcp-proxy';
 import { SPECIFIED_LIMITS, type TestApp, UNLIMITED, startApp, startInstance } from '../support/start-app';
+import { someoneWaits } from '../support/waiting-sessions';
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const seconds = (): number => Math.floor(Date.now() / 1_000);
@@ -196,19 +196,18 @@ describe('POST /oauth/token with a signed assertion', () => {
     await expect(addKey(client.clientId, { ...publicJwk, kid: 'k1' })).rejects.toThrow('has a key "k1" already');
   });
 
-  it('gives no token for a key that is removed while the request waits', async () => {
+  it.each([
+    ['removed', 'DELETE FROM application_key'],
+    ['disabled with its application', 'UPDATE application SET disabled = true'],
+  ])('gives no token for a key that is %s while the request waits', async (_, change) => {
     const { clientId } = await app.arrange.anApplication(workspace, ['inventory:read']);
     await addKey(clientId, { ...publicJwk, kid: 'gone' });
     const { admin } = app.database;
-    const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await admin.query('BEGIN');
     await admin.query('SELECT FROM application WHERE client_id = $1 FOR UPDATE', [clientId]);
     const waiting = request(await sign(claims({ iss: clientId, sub: clientId })));
-    for (let sessions: number | null = 0; sessions === 0; await delay(10)) {
-      await admin.query('SELECT pg_stat_clear_snapshot()');
-      sessions = (await admin.query(waits)).rowCount;
-    }
-    await admin.query('DELETE FROM application_key WHERE client_id = $1', [clientId]);
+    await someoneWaits(app.database);
+    await admin.query(`${change} WHERE client_id = $1`, [clientId]);
     await admin.query('COMMIT');
 
     expect((await waiting).status).toBe(401);

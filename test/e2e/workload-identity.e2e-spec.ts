@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Metrics } from '#libs/platform/observability';
 import { readIssuerKeys } from '../../libs/auth/src/jwt/public-jwks';
 import { IssuerKeysJwt } from '../../libs/auth/src/jwt/issuer-keys.jwt';
@@ -14,6 +13,7 @@ import { asApi } from '../support/as-api';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { StandInIssuer } from '../support/stand-in-issuer';
 import { type TestApp, UNLIMITED, startApp, startInstance } from '../support/start-app';
+import { someoneWaits } from '../support/waiting-sessions';
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const GITHUB = 'repo:acme/app:ref:refs/heads/main';
@@ -333,19 +333,19 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     }
   });
 
-  it('gives no token for a trust that is removed while the request waits', async () => {
+  it.each([
+    ['removed', 'DELETE FROM application_trust'],
+    ['given other keys', `UPDATE application_trust SET keys = '[]'`],
+    ['older than 7 days', `UPDATE application_trust SET keys_at = now() - interval '8 days'`],
+    ['disabled with its application', 'UPDATE application SET disabled = true'],
+  ])('gives no token for a trust that is %s while the request waits', async (_, change) => {
     await trust(GITHUB);
-    const { admin } = app.database;
-    const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await admin.query('BEGIN');
-    await admin.query('SELECT FROM application WHERE client_id = $1 FOR UPDATE', [clientId]);
+    await sql('BEGIN');
+    await sql('SELECT FROM application WHERE client_id = $1 FOR UPDATE', [clientId]);
     const waiting = request(await issuer.token(claims()));
-    for (let sessions: number | null = 0; sessions === 0; await delay(10)) {
-      await admin.query('SELECT pg_stat_clear_snapshot()');
-      sessions = (await admin.query(waits)).rowCount;
-    }
-    await admin.query('DELETE FROM application_trust WHERE client_id = $1', [clientId]);
-    await admin.query('COMMIT');
+    await someoneWaits(app.database);
+    await sql(`${change} WHERE client_id = $1`, [clientId]);
+    await sql('COMMIT');
     expect((await waiting).status).toBe(401);
   });
 

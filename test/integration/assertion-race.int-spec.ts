@@ -1,6 +1,8 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { readClientKeys } from '../../libs/auth/src/jwt/public-jwks';
+import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
+import { asApi } from '../support/as-api';
 import { type TestOperator, openOperator } from '../support/operator';
 import { type TestApp, startApp, startInstance } from '../support/start-app';
 import { someoneWaits } from '../support/waiting-sessions';
@@ -47,5 +49,20 @@ describe('Two requests at once with one assertion', () => {
 
     expect(before?.credentials.find(({ type }) => type === 'KEY')?.lastUsedAt).toEqual(before?.issuedAt);
     expect(after?.generation).toBe(before?.generation);
+  });
+
+  it('get none when the assertion was over before their turn came', async () => {
+    const { clientId } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    const { publicKey } = generateKeyPairSync('ed25519');
+    await operator.clientKeys.add(clientId, await readClientKeys(JSON.stringify(publicKey.export({ format: 'jwk' }))));
+    const jtiDigest = Buffer.from('used');
+    const begun = await asApi(app, async (database) => {
+      const grants = new GrantRepositoryTypeorm(database);
+      const found = await grants.findWithKeys(clientId, jtiDigest);
+      if (!found) return [];
+      const proven = { keyId: found.keys[0]?.id ?? '', jtiDigest, expiresAt: new Date(Date.now() - 1_000) };
+      return Promise.all([0, 1].map(() => grants.beginGeneration(found.grant, proven, randomUUID())));
+    });
+    expect(begun).toEqual([null, null]);
   });
 });
