@@ -18,8 +18,8 @@ const tell = (news: ImportNews): void => void process.send?.(news);
 
 let app: Promise<INestApplicationContext> | undefined;
 
-const begin = (settings: Settings): Promise<INestApplicationContext> =>
-  NestFactory.createApplicationContext(
+async function run(order: ImportOrder, settings: Settings): Promise<void> {
+  app ??= NestFactory.createApplicationContext(
     {
       module: class ImportProcess {},
       imports: [DatabaseModule.forRoot({ url: settings.databaseUrl, poolSize: POOL_SIZE, patience: 'operator' })],
@@ -27,9 +27,6 @@ const begin = (settings: Settings): Promise<INestApplicationContext> =>
     },
     { logger: false, abortOnError: false },
   );
-
-async function run(order: ImportOrder, settings: Settings): Promise<void> {
-  app ??= begin(settings);
   tell({ end: await runImport((await app).get(ImportsService), order, tell) });
 }
 

@@ -63,7 +63,9 @@ export class ImportProcesses {
         return news.end;
       }
     }
-    if (!FOR_MEMORY.includes(String(child.signalCode))) throw new ServiceUnavailableException('The console stopped.');
+    const { exitCode, signalCode } = child;
+    if (exitCode !== null) throw new Error(`The process of an import ended with ${exitCode}.`);
+    if (!FOR_MEMORY.includes(String(signalCode))) throw new ServiceUnavailableException('The console stopped.');
     throw new PayloadTooLargeException('The import needs more memory than it gets.');
   }
 
@@ -80,8 +82,7 @@ export class ImportProcesses {
   }
 
   private begin(): ChildProcess {
-    const { NODE_OPTIONS = '' } = process.env;
-    const env = { ...process.env, NODE_OPTIONS: `${LIMITS} ${NODE_OPTIONS}` };
+    const env = { ...process.env, NODE_OPTIONS: `${LIMITS} ${process.env['NODE_OPTIONS'] ?? ''}` };
     const child = fork(PROGRAM, { env, serialization: 'advanced' });
     this.processes.add(child);
     const forget = (): void => [this.idle, this.processes].forEach((set) => set.delete(child));

@@ -104,7 +104,7 @@ export class Uploads implements OnModuleDestroy {
       ...{ state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
     };
     this.uploads.set(workspaceId, started);
-    this.start(started, me);
+    this.runs.next(() => this.run(started, me));
     return started;
   }
 
@@ -112,7 +112,7 @@ export class Uploads implements OnModuleDestroy {
   import(me: SignedIn, upload: Upload): void {
     if (upload.state !== 'tried') return;
     Object.assign(upload, { state: 'importing', progress: null, reason: null });
-    this.start(upload, me);
+    this.runs.next(() => this.run(upload, me));
   }
 
   /** Removes files an hour after the end of their last run, and nothing that is under way. */
@@ -153,11 +153,7 @@ export class Uploads implements OnModuleDestroy {
     this.uploads.delete(upload.workspaceId);
   }
 
-  private start(upload: Upload, me: SignedIn): void {
-    // Nobody waits for it. The log says what went wrong.
-    this.runs.next(() => this.run(upload, me).catch((error: unknown) => void this.told(error, upload)));
-  }
-
+  /** Never fails: the others that wait for their turn would not run. */
   private async run(upload: Upload, me: SignedIn): Promise<void> {
     const { path } = upload;
     try {
