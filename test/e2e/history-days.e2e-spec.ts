@@ -150,7 +150,7 @@ describe('The history by day', () => {
 
   it('counts a past day once a change that is being committed is there', async () => {
     const { admin } = app.database;
-    await moveBack(2);
+    await moveBack(1);
     await admin.query('BEGIN');
     await app.arrange.anAsset(workspace);
     await admin.query('SET CONSTRAINTS ALL IMMEDIATE');
@@ -159,11 +159,13 @@ describe('The history by day', () => {
     await app.arrange.change(workspace, move, [workspace, new Date(`${day(1)}T23:59:59.999Z`)]);
     const counting = days(`${SUMMARY}?to=${day(1)}`);
     const writing = work.writeDays();
-    await someoneWaits(app.database);
+    await Promise.race([writing, someoneWaits(app.database, 2)]);
     await admin.query('COMMIT');
 
     expect((await counting)[0]?.categories[2]).toMatchObject({ total: 1 });
     await writing;
+    const { rows } = await admin.query('SELECT day::text FROM day_count WHERE workspace_id = $1', [workspace]);
+    expect(rows).toEqual([{ day: day(1) }]);
     expect((await days(`${SUMMARY}?to=${day(1)}`))[0]?.categories[2]).toMatchObject({ total: 1 });
   });
 
