@@ -92,6 +92,26 @@ describe('The audit in the console', () => {
     }
   });
 
+  it('shows an asset by its id where those before it have more than a page may read', async () => {
+    const { id, slug } = await console.aWorkspace();
+    const browser = await console.signIn(slug, 'viewer');
+    const client = await api.arrange.aClient(id);
+    const assets = [];
+    for (const name of ['First', 'Second', 'Third']) {
+      const asset = await api.arrange.anAsset(id, { name });
+      await client.patch(`/v1/inventory/assets/${asset.id}`, { description: 'Changed' });
+      assets.push(asset);
+    }
+    const tags = JSON.stringify([{ key: 'x'.repeat(4_000_000), value: null, readOnly: true }]);
+    await api.arrange.change(id, 'UPDATE asset SET tags = $2 WHERE workspace_id = $1', [id, tags]);
+    await Sealing.once(api);
+
+    const { text } = await browser.get('/audit?action=asset.updated');
+
+    const named = [...text.matchAll(/<a href="\/inventory\/[^"]*">([^<]*)/g)].map(([, name]) => name);
+    expect(named).toEqual([assets[2]?.id, 'Second', 'First']);
+  });
+
   it('names a person who was removed, until an operator erases the name', async () => {
     const { slug } = await console.aWorkspace();
     const [gone, reader] = [await console.signIn(slug, 'admin'), await console.signIn(slug, 'viewer')];

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Applications } from '#libs/auth/operators';
 import { AssetsService } from '#libs/inventory';
 import { type WorkspaceId, assetId, isUuid, newestOf, personIdIn } from '#libs/kernel';
+import { MAX_PAGE_BYTES } from '#libs/platform/pagination';
 import { People } from '../typeorm/people';
 
 /** Names by id. */
@@ -16,19 +17,22 @@ export class Names {
     private readonly assets: AssetsService,
   ) {}
 
-  /** The names behind these ids, client ids and names of authors, as far as the assets are visible. */
+  /**
+   * The names behind these ids, client ids and names of authors, as far as the assets are visible and fit into a page. An
+   * asset has up to a megabyte of tags, and pages of others wait for those who read a thousand.
+   */
   async of(workspaceId: WorkspaceId, named: readonly unknown[]): Promise<NameOf> {
     const texts = [...new Set(named)].flatMap((one) => (typeof one === 'string' ? (personIdIn(one) ?? one) : []));
     const ids = texts.filter(isUuid).map(assetId);
+    const page = { size: ids.length, after: null, mostBytes: MAX_PAGE_BYTES };
     const [people, applications, found] = await Promise.all([
       this.people.list(workspaceId, ids),
       this.applications.namesOf(workspaceId, texts),
-      ids.length === 0 ? null : this.assets.list(newestOf(workspaceId), { ids }, { size: ids.length, after: null }),
+      ids.length === 0 ? null : this.assets.list(newestOf(workspaceId), { ids }, page),
     ]);
     return new Map<unknown, string>([
-      ...(found?.items ?? []).map(({ id, name }) => [id, name] as const),
       ...applications,
-      ...people.map((person) => [person.id, person.name ?? '(erased)'] as const),
+      ...[...people, ...(found?.items ?? [])].map(({ id, name }) => [id, name ?? '(erased)'] as const),
     ]);
   }
 }
