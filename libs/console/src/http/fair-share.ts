@@ -11,7 +11,7 @@ import type { Response } from 'express';
 import { type Observable, finalize } from 'rxjs';
 
 /** Responses of an instance to one person at once. A look-up of an owner keeps a connection busy for a second. */
-const AT_ONCE = { download: 1, page: 3, form: 10, 'look-up': 2 };
+const AT_ONCE = { download: 1, page: 3, form: 5, 'look-up': 2 };
 const aMinute = (times: number) => bucketSizeOf({ perMinute: times, burst: times });
 /** What one person gets of all instances together. */
 const LIMITS = { download: aMinute(4), import: aMinute(30), form: aMinute(300) };

@@ -64,9 +64,10 @@ export class ImportProcesses {
       }
     }
     const { exitCode, signalCode } = child;
-    if (exitCode !== null) throw new Error(`The process of an import ended with ${exitCode}.`);
-    if (!FOR_MEMORY.includes(String(signalCode))) throw new ServiceUnavailableException('The console stopped.');
-    throw new PayloadTooLargeException('The import needs more memory than it gets.');
+    if (signalCode === 'SIGTERM') throw new ServiceUnavailableException('The console stopped.');
+    if (FOR_MEMORY.includes(String(signalCode)))
+      throw new PayloadTooLargeException('The import needs more memory than it gets.');
+    throw new Error(`The process of an import ended with ${exitCode ?? signalCode}.`);
   }
 
   endIdle(): void {
@@ -83,7 +84,8 @@ export class ImportProcesses {
 
   private begin(): ChildProcess {
     const env = { ...process.env, NODE_OPTIONS: `${LIMITS} ${process.env['NODE_OPTIONS'] ?? ''}` };
-    const child = fork(PROGRAM, { env, serialization: 'advanced' });
+    // Node's trace of a process without memory is no line of the log.
+    const child = fork(PROGRAM, { env, serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     this.processes.add(child);
     const forget = (): void => [this.idle, this.processes].forEach((set) => set.delete(child));
     child.on('message', (news: ImportNews) => 'error' in news && child.kill());
