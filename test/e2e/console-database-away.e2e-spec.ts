@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { AuditRecorder } from '#libs/audit/operators';
 import { type ConsoleBrowser, type TestConsole, formWithFile, startConsole } from '../support/console-setting';
 import { TcpProxy } from '../support/tcp-proxy';
-import { createTestDatabase } from '../support/test-database';
+import { AWAITED_LOCKS, createTestDatabase } from '../support/test-database';
 import { until } from '../support/until';
 
 describe('While the database of the console is away', () => {
@@ -48,7 +48,7 @@ describe('While the database of the console is away', () => {
     await holder.query('BEGIN; LOCK TABLE asset');
 
     const lost = await tried(async () => {
-      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'asset'::regclass`;
+      const waiting = `SELECT FROM ${AWAITED_LOCKS} AND relation = 'asset'::regclass`;
       await until(async () => (await holder.query(waiting)).rowCount === 1);
       await proxy.set('refuse');
       await proxy.set('forward');

@@ -8,6 +8,7 @@ import { Downloads } from '../../libs/console/src/http/downloads';
 import { type EveryResource, arrangeEveryResource } from '../contract/every-resource';
 import { type ConsoleBrowser, type TestConsole, startConsoleWithApi } from '../support/console-setting';
 import type { TestApp } from '../support/start-app';
+import { AWAITED_LOCKS } from '../support/test-database';
 import { until } from '../support/until';
 
 describe('Downloads of the console', () => {
@@ -79,7 +80,7 @@ describe('Downloads of the console', () => {
     try {
       await holder.query('BEGIN; LOCK TABLE asset IN ACCESS EXCLUSIVE MODE');
       const first = person.get('/inventory/download');
-      const waits = 'SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass';
+      const waits = `SELECT FROM ${AWAITED_LOCKS} AND relation = $1::regclass`;
       while ((await holder.query(waits, ['asset'])).rowCount === 0) await new Promise((done) => setTimeout(done, 20));
 
       const second = await person.get('/inventory/download');

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { type ConsoleBrowser, type TestConsole, formWithFile, startConsole } from '../support/console-setting';
-import { createTestDatabase } from '../support/test-database';
+import { AWAITED_LOCKS, createTestDatabase } from '../support/test-database';
 import { until } from '../support/until';
 
 const RECORD = '{"externalId":"a","categoryKey":"CUSTOM","name":"A"}';
@@ -51,7 +51,7 @@ describe('An import by the console has a process that', () => {
     const holder = await console.database.admin.connect();
     await holder.query('BEGIN; LOCK TABLE asset IN SHARE MODE');
     await browser.submit(path, `${path}/import`);
-    const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'asset'::regclass`;
+    const waiting = `SELECT FROM ${AWAITED_LOCKS} AND relation = 'asset'::regclass`;
     await until(async () => (await holder.query(waiting)).rowCount === 1);
 
     await other.stop();
