@@ -13,10 +13,10 @@ export class RecordCheck {
   private readonly firstLines = new FirstLines();
 
   check(value: unknown, place: number): CheckedLine {
-    const parsed = parseImportRecord(value);
-    const { externalId, record } = parsed;
+    const { externalId, record, reasons, warnings } = parseImportRecord(value);
     const hash = record && contentHash(record);
     const first = externalId === null ? null : this.firstLines.take(externalId, place, hash);
-    return first ? { ...parsed, record: null, warnings: [], first } : { ...parsed, first };
+    if (first) return { externalId, record: null, reasons, warnings: [], first };
+    return { externalId, record, reasons, warnings, first };
   }
 }
