@@ -1,5 +1,4 @@
 export { columnList, toBoolean, toOwner, withColumn, withOwner } from './column-list';
-export { outliveLosses } from './connections/connection-pool';
 export { connectionWasLost } from './connections/database-fault';
 export { dataSourceOptions, missingSessionSettings, poolOf } from './connections/data-source';
 export { Database, READ_PATIENCE_MS, type TenantScope } from './database';

@@ -17,7 +17,7 @@ const END_RUN = `
   UPDATE import_run SET outcome = $3, ended_at = clock_timestamp(), counts = $4, hidden_why = $5, errors = $6, warnings = $7
    WHERE workspace_id = $1 AND id = $2`;
 
-/** Its audit is gone, too. An event would stay for ever. */
+/** The workspace of the import was deleted beside it, with its audit: an event would stay for ever. */
 export class WorkspaceDeleted extends Error {
   constructor() {
     super('The workspace was deleted meanwhile.');

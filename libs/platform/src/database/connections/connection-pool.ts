@@ -170,7 +170,7 @@ export class ConnectionPool {
 const ignore = (): void => undefined;
 
 /** Ignores the error event of a lost connection, which would end the process. The next query reports the loss. */
-export function outliveLosses(pool: Pool): void {
+function outliveLosses(pool: Pool): void {
   // On every acquire, because the pool may have opened its first connection earlier.
   pool.on('acquire', (client) => {
     if (!client.listeners('error').includes(ignore)) client.on('error', ignore);
