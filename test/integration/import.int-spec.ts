@@ -308,7 +308,10 @@ describe('Imported records', () => {
     });
 
     expect(report).toMatchObject({ created: 1, failed: 2 });
-    expect(report.errors[0]).toEqual({ line: 2, reason: 'tags: the key "more" does not exist in the workspace.' });
+    expect(report.errors[0]).toEqual({
+      line: 2,
+      reason: 'tags: the key "more" does not exist in the workspace, and an import creates none beyond 20,000.',
+    });
   });
 
   it('create unknown tag keys as platform keys only when told to', async () => {

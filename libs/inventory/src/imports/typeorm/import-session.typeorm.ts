@@ -10,7 +10,7 @@ import {
 import type { ImportCounts } from '../domain/import-report';
 import type { RunOutcome, RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
-import type { ImportTagKeys } from './import-tag-keys';
+import { type ImportTagKeys, MOST_TAG_KEYS } from './import-tag-keys';
 import { INDEX_NAMES, type SourceBefore } from './missing-statements';
 import { RekeyedComputers } from './rekeyed-computers';
 import { type RunRecord, WorkspaceDeleted } from './run-record';
@@ -255,12 +255,13 @@ export class ImportSessionTypeorm extends ImportSession {
     const refused: Refusal[] = [];
     const accepted: NumberedRecord[] = [];
     const named = [...bad];
+    const mostTagKeys = this.settings.createTagKeys === null ? null : MOST_TAG_KEYS;
     for (const numbered of batch.waiting) {
       const { place, record, kept } = numbered;
-      const unknown = record.tags.filter(({ key }) => !known.has(key));
+      const unknown = record.tags.map(({ key }) => key).filter((key) => !known.has(key));
       if (unknown.length === 0) accepted.push(numbered);
       else {
-        refused.push({ place, ...unknownTagKeys(unknown.map(({ key }) => key)), kept });
+        refused.push({ place, ...unknownTagKeys(unknown, mostTagKeys), kept });
         named.push(record);
       }
     }

@@ -7,7 +7,7 @@ interface TagKeyRow extends KnownTagKey {
 }
 
 /** An import remembers every key of its workspace, of up to 1,000 characters each, so it creates no more. */
-const MOST_TAG_KEYS = 20_000;
+export const MOST_TAG_KEYS = 20_000;
 
 const READ = 'SELECT key, id, value, platform FROM tag_key WHERE workspace_id = $1';
 /** Returns the created keys only, so that each has one audit event. */

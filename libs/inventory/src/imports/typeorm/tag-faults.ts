@@ -12,14 +12,18 @@ function namesOf(keys: readonly string[]): string {
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** The reason for refusing a record with these keys. */
-export function unknownTagKeys(keys: readonly string[]): { readonly reason: string; readonly withoutValues: string } {
+/** The reason for refusing a record with these keys. `most`: so many keys a workspace has before an import creates no more. */
+export function unknownTagKeys(
+  keys: readonly string[],
+  most: number | null = null,
+): { readonly reason: string; readonly withoutValues: string } {
+  const end = most === null ? '.' : `, and an import creates none beyond ${most.toLocaleString('en')}.`;
   const which = namesOf(keys);
-  const reason =
-    keys.length === 1
-      ? `tags: the key ${which} does not exist in the workspace.`
-      : `tags: the keys ${which} do not exist in the workspace.`;
-  return { reason, withoutValues: 'tags: a key does not exist in the workspace.' };
+  const subject = keys.length === 1 ? `the key ${which} does` : `the keys ${which} do`;
+  return {
+    reason: `tags: ${subject} not exist in the workspace${end}`,
+    withoutValues: `tags: a key does not exist in the workspace${end}`,
+  };
 }
 
 /** The warning about values that are not those of their customer keys. Null when there are none. */
