@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runAdminOn } from '../support/admin-command';
+import { Fifo } from '../support/fifo';
 import { documentOf, expectFault } from '../support/finished-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -92,6 +93,15 @@ describe('admin import --errors FILE', () => {
     }
     expect([readFileSync(target, 'utf8'), existsSync(join(directory, 'not-there'))]).toEqual([EARLIER, false]);
     expect(documentOf(await importInto('acme', input, '--dry-run'))).toMatchObject({ created: 1 });
+  });
+
+  it('refuses a pipe, which nobody may read', async () => {
+    const pipe = new Fifo();
+
+    const finished = await importInto('acme', file('piped.ndjson', ADA), '--errors', pipe.path);
+
+    pipe.remove();
+    expectFault(finished, 2, /--errors names .*pipe, which is a pipe\. Name a file\./);
   });
 
   it('can be read by its owner only, also when it was there before', async () => {

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
+import { makeFifo } from '../support/fifo';
 import { RunningCommand } from '../support/running-command';
 import { AWAITED_LOCKS, type TestDatabase, createTestDatabase } from '../support/test-database';
 
 const ROOT = join(__dirname, '../..');
 const PROGRAM = 'apps/admin/run.mjs';
 
-describe('A command that reads from stdin', () => {
+describe('A command that reads from a pipe', () => {
   let localDir: string;
   beforeAll(async () => {
     localDir = makeDirectory();
@@ -21,10 +22,11 @@ describe('A command that reads from stdin', () => {
   afterAll(() => clear(localDir));
 
   it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('ends on %s with one line and stops the embedded Postgres', async (signal, exitCode) => {
-    const words = ['import', '--workspace', 'acme', '--source', 'hr', '-'];
+    ['SIGINT', 130, 'stdin', (): string => '-'],
+    ['SIGTERM', 143, 'stdin', (): string => '-'],
+    ['SIGTERM', 143, 'a pipe that nobody writes', (): string => makeFifo(join(localDir, 'pipe'))],
+  ] as const)('ends on %s with %i and stops the embedded Postgres: %s', async (signal, exitCode, _, input) => {
+    const words = ['import', '--workspace', 'acme', '--source', 'hr', input()];
     const child = spawn(process.execPath, [join(ROOT, PROGRAM), ...words], {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], LOCAL_DIR: localDir },

@@ -46,10 +46,15 @@ export class ErrorFile {
     if (fstatSync(this.descriptor).isFile()) fchmodSync(this.descriptor, MODE);
   }
 
-  /** A link may name any file. Opening follows none, so a link that appears later is refused too. */
-  static refuseLink(path: string): void {
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
-    throw new WrongUsage(`--errors names ${path}, which is a symbolic link. Name the file itself.`);
+  /**
+   * A link may name any file. Opening follows none, so a link that appears later is refused too. A pipe that nobody reads
+   * would hold the process for ever.
+   */
+  static refuseLinkAndPipe(path: string): void {
+    const there = lstatSync(path, { throwIfNoEntry: false });
+    if (there?.isSymbolicLink())
+      throw new WrongUsage(`--errors names ${path}, which is a symbolic link. Name the file itself.`);
+    if (there?.isFIFO()) throw new WrongUsage(`--errors names ${path}, which is a pipe. Name a file.`);
   }
 
   /** Writing to an input file, or to a map, would destroy it. */

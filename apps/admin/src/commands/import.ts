@@ -75,7 +75,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   const errorsPath = options.errors === undefined ? null : fromCaller(options.errors);
   if (errorsPath !== null) {
     ErrorFile.refuseInput(errorsPath, [...files, ...(map?.files ?? [])]);
-    ErrorFile.refuseLink(errorsPath);
+    ErrorFile.refuseLinkAndPipe(errorsPath);
   }
   const { operateIn } = await import('../operator.js');
   const { ImportsService, InventoryOperatorModule, HIDE_LIMIT_RULE, parseHideLimit } =

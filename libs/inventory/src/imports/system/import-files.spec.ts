@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import fileSystem from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,6 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
+import { makeFifo } from '../../../../../test/support/fifo';
 import { type Format, type InputLine, InputUnreadable } from '../domain/import-files.port';
 import { parseImportRecord } from '../domain/import-record';
 import { csvLines } from './csv-lines';
@@ -50,6 +52,19 @@ describe('Files of an import', () => {
 
   it('know no size of what is no regular file', () => {
     expect(new ImportFilesSystem().sizeOf('/dev/null')).toBeNull();
+  });
+
+  it('reads all that is written to a pipe, however late', async () => {
+    const path = makeFifo(join(directory, 'pipe'));
+    const source = join(directory, 'source');
+    writeFileSync(source, LINES.repeat(5_000));
+    spawn('sh', ['-c', `sleep 0.2; cat "${source}" > "${path}"`]);
+
+    const lines: InputLine[] = [];
+    const options = { map: null, format: null };
+    for await (const some of new ImportFilesSystem().read([path], () => undefined, options)) lines.push(...some);
+
+    expect(lines).toHaveLength(10_000);
   });
 
   it('recognises a file of bad lines whose first one is longer than any other line', async () => {

@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs';
+import { constants, openSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { ImportFiles, type InputLine, InputUnreadable, type ReadingOptions } from '../domain/import-files.port';
 import type { BytesRead } from '../domain/import-report';
@@ -38,9 +39,7 @@ export class ImportFilesSystem extends ImportFiles {
     );
     let bytesRead = 0;
     for (const [fileIndex, file] of files.entries()) {
-      const counted = counting(file === '-' ? process.stdin : contentOf(file), (length) =>
-        onBytes({ bytesRead: (bytesRead += length), bytesTotal }),
-      );
+      const counted = counting(contentOf(file), (length) => onBytes({ bytesRead: (bytesRead += length), bytesTotal }));
       try {
         const { start, bytes } = await opened(bounded(plainBytes(counted, /\.gz$/i.test(file)), file, mostBytes));
         const found = map === null ? formatOfRecords(file, start, format) : null;
@@ -58,8 +57,15 @@ export class ImportFilesSystem extends ImportFiles {
   }
 }
 
+function contentOf(file: string): AsyncIterable<Buffer> {
+  if (file === '-') return process.stdin;
+  if (!statSync(file).isFIFO()) return contentOfFile(file);
+  // Where nobody writes, a thread would wait for ever, and the process could not end.
+  return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false });
+}
+
 /** Refuses a file that grows meanwhile: it may end anywhere, and its missing assets must not be hidden. */
-async function* contentOf(file: string): AsyncGenerator<Buffer> {
+async function* contentOfFile(file: string): AsyncGenerator<Buffer> {
   const handle = await open(file);
   try {
     const before = await handle.stat();
