@@ -8,7 +8,7 @@ import {
   CLASSIFICATIONS,
   categoryOf,
 } from '#libs/inventory';
-import { type HistoryEntry, cut, newestOf } from '#libs/kernel';
+import { type HistoryEntry, newestOf } from '#libs/kernel';
 import { MAX_PAGE_BYTES, Paging } from '#libs/platform/pagination';
 import type { Response } from 'express';
 import { csvLine } from '../domain/csv';
@@ -34,8 +34,6 @@ const COLUMNS = [
   ...['externalId', 'accountId', 'region', 'serialNumber', 'operatingSystem', 'osVersion', 'email', 'createdAt'],
   'updatedAt',
 ] as const;
-/** Characters of a member in the history. An asset has up to a megabyte of tags, and pages of others wait for its page. */
-const MOST_TOLD = 2_000;
 /** Members that the history of an asset shows of each state. */
 const TOLD = ['name', 'ownerId', 'description', 'classification', 'tags'] as const;
 
@@ -158,7 +156,7 @@ function toldOf({ validFrom, origin, who, item, before }: HistoryEntry<Asset>, n
   const changes = TOLD.flatMap((field) => {
     const [old, fresh] = [textOf(before?.[field]), textOf(item?.[field])];
     if (!item || !before || old === fresh) return [];
-    if (field !== 'ownerId') return [{ field, old: cut(old, MOST_TOLD), fresh: cut(fresh, MOST_TOLD) }];
+    if (field !== 'ownerId') return [{ field, old, fresh }];
     return [{ field: 'owner', old: nameOf.get(old) ?? old, fresh: nameOf.get(fresh) ?? fresh }];
   });
   const what = item === null ? 'hidden or deleted' : before === null ? 'visible' : 'changed';

@@ -1,4 +1,5 @@
 import { HttpException } from '@nestjs/common';
+import { cut } from '#libs/kernel';
 import { UnsentBytes } from '#libs/platform/http/server';
 import { Eta } from 'eta';
 import type { Request, Response } from 'express';
@@ -6,11 +7,22 @@ import { mayAct } from '../domain/signed-in';
 import { formFields } from './form-token';
 import { VIEWS } from './views/views';
 
-/** A value that is not there shows as nothing. */
-const eta = new Eta({
-  autoEscape: true,
-  autoFilter: true,
-  filterFunction: (value: unknown) => (value ?? '') as string,
+/** The longest text of a form. An asset has up to a megabyte of tags. */
+const MOST_OF_VALUE = 20_000;
+/** Characters of all values of a page. Others wait while it is made. */
+const MOST_OF_PAGE = 1_000_000;
+
+const eta = new Eta();
+const { escapeFunction: escaped } = eta.config;
+/** Characters of the page that is made now. */
+let length = 0;
+eta.configure({
+  // A value that is not there shows as nothing.
+  escapeFunction: (value) => {
+    const html = escaped(cut(String((value ?? '') as string), MOST_OF_VALUE));
+    length += html.length;
+    return html;
+  },
 });
 for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, text);
 
@@ -57,7 +69,9 @@ export function sendPage(response: Response, view: keyof typeof VIEWS, content: 
     me: signedIn,
     fields: formFields(signedIn),
   };
-  const shown = { errors: {}, typed: {}, time, ...content, frame };
+  length = 0;
+  const isFull = (): boolean => length > MOST_OF_PAGE;
+  const shown = { errors: {}, typed: {}, time, isFull, ...content, frame };
   const html = eta.render('@frame', { ...shown, body: eta.render(`@${view}`, shown) });
   unsent.holdWhole(response, Buffer.byteLength(html), signedIn?.personId);
   response.status(content.status ?? 200).type('html');

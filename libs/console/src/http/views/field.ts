@@ -25,7 +25,7 @@ export const select = (name: string, label: string, hint: string, options: strin
 export const boxes = (name: string, legend: string, choices: string, label: string): string =>
   `<fieldset<%~ include('@invalid', { ...it, name: '${name}' }) %>><legend>${legend}</legend>
 <% for (const [value, text] of Object.entries(${choices})) { %>
-<label class="box"><input type="checkbox" name="${name}" value="<%= value %>"<% if (String(it.typed.${name} ?? '').split(',').includes(value)) { %> checked<% } %>> ${label}</label>
+<label class="box"><input type="checkbox" name="${name}" value="<%= value %>"<% if (\`,\${it.typed.${name}},\`.includes(\`,\${value},\`)) { %> checked<% } %>> ${label}</label>
 <% } %>
 <%~ include('@error', { ...it, name: '${name}' }) %></fieldset>`;
 
@@ -51,7 +51,10 @@ type Cell = string | { readonly number: string };
 /** A cell whose number stands on the right. */
 export const number = (cell: string): Cell => ({ number: cell });
 
-/** A table with a row for each `one`, on a phone a list of labelled values. `Change` has buttons, which need no label. */
+/**
+ * A table with a row for each `one`, on a phone a list of labelled values. `Change` has buttons, which need no label. It ends
+ * where the page is full.
+ */
 export const table = (rows: string, none: string, cells: Readonly<Record<string, Cell>>): string => {
   const columns = Object.entries(cells).map(([label, given], place) => {
     const [cell, kind] = typeof given === 'string' ? [given, ''] : [given.number, ' class="number"'];
@@ -61,7 +64,9 @@ export const table = (rows: string, none: string, cells: Readonly<Record<string,
   return `<% if (${rows}.length > 0) { %><div class="table"><table class="stacked">
 <thead><tr>${columns.map(({ head }) => head).join('')}</tr></thead>
 <tbody>
-<% for (const one of ${rows}) { %>
+<% for (const one of ${rows}) { if (it.isFull()) { %>
+<tr><td colspan="${columns.length}" class="bad-text">The rest is too long for this page.</td></tr>
+<% break; } %>
 <tr>${columns.map(({ value }) => value).join('\n')}</tr>
 <% } %>
 </tbody></table></div><% } else { %>${none && `<p class="notice">${none}</p>`}<% } %>`;
