@@ -2,7 +2,6 @@ import type { SchemaPart } from '#libs/platform/database';
 import { ImportFreshnessRow, ImportRunRow } from './import-run.row';
 import { COMPUTER_COLUMNS, MERGED_COLUMNS } from './merged-columns';
 import { ImportRuns1780000000090 } from './migrations/1780000000090-import-runs';
-import { ImportFreshness1780000000140 } from './migrations/1780000000140-import-freshness';
 
 /** Columns that an import changes. */
 const OF_RUN = 'outcome, ended_at, counts, hidden_why, errors, warnings';
@@ -10,7 +9,7 @@ const OF_ASSET = [...MERGED_COLUMNS, 'external_id', 'posture', 'version', 'chang
 
 export const importsSchema: SchemaPart = {
   entities: [ImportRunRow, ImportFreshnessRow],
-  migrations: [ImportRuns1780000000090, ImportFreshness1780000000140],
+  migrations: [ImportRuns1780000000090],
   grants: [
     { table: 'import_run', privileges: 'SELECT' },
     { table: 'import_freshness', privileges: 'SELECT' },

@@ -106,20 +106,23 @@ export class ImportRuns1780000000090 implements MigrationInterface {
           SELECT ran.workspace_id, ran.source FROM ran
            UNION SELECT chosen.workspace_id, chosen.source FROM import_freshness AS chosen
         )
-        SELECT workspace.slug, watched.source,
-               coalesce((SELECT run.ended_at FROM import_run AS run
-                          WHERE run.workspace_id = watched.workspace_id AND run.source = watched.source
-                            AND run.outcome = 'COMPLETED' ORDER BY run.started_at DESC LIMIT 1), chosen.set_at) AS fresh_at,
-               chosen.stale_after_seconds
-          FROM watched JOIN workspace ON workspace.id = watched.workspace_id
-          LEFT JOIN import_freshness AS chosen
-            ON chosen.workspace_id = watched.workspace_id AND chosen.source = watched.source
-         ORDER BY chosen.stale_after_seconds IS NULL, fresh_at DESC NULLS LAST, workspace.slug, watched.source
+        SELECT known.slug, known.source, known.fresh_at, known.stale_after_seconds
+          FROM (
+            SELECT workspace.slug, watched.source, chosen.stale_after_seconds,
+                   coalesce((SELECT run.ended_at FROM import_run AS run
+                              WHERE run.workspace_id = watched.workspace_id AND run.source = watched.source
+                                AND run.outcome = 'COMPLETED' ORDER BY run.started_at DESC LIMIT 1),
+                            chosen.set_at) AS fresh_at
+              FROM watched JOIN workspace ON workspace.id = watched.workspace_id
+              LEFT JOIN import_freshness AS chosen
+                ON chosen.workspace_id = watched.workspace_id AND chosen.source = watched.source) AS known
+         ORDER BY known.stale_after_seconds IS NULL, known.fresh_at + make_interval(secs => known.stale_after_seconds),
+                  known.fresh_at DESC NULLS LAST, known.slug, known.source
          LIMIT most
       $$;
       REVOKE ALL ON FUNCTION freshness_of_imports FROM PUBLIC;
       COMMENT ON FUNCTION freshness_of_imports IS
-        'The last completed import of sources of any workspace, those with a limit first; before the first one, when the limit was set.';
+        'The last completed import of sources of any workspace, those nearest to their limit first; before the first one, when the limit was set.';
     `);
   }
 }
