@@ -46,36 +46,6 @@ describe('An expression of a map', () => {
     await expect(valueOf(text)).rejects.toThrow(reason);
   });
 
-  it('finds distinct values as JSONata does', async () => {
-    const leaf = fc.constantFrom(null, '', '1', 1, true, 'true', '[1]', 'null');
-    const value = fc.oneof(
-      leaf,
-      fc.array(leaf, { maxLength: 1 }),
-      fc.record({ a: leaf, b: leaf }, { requiredKeys: [] }),
-    );
-    const texts = fc.constantFrom('$distinct(a)', 'a ~> $distinct', '$distinct(a.a)', '$distinct([a, 1])');
-    await fc.assert(
-      fc.asyncProperty(texts, fc.array(value, { maxLength: 5 }), async (text, a) => {
-        const item = { a: [...a, { b: 1, a: 2 }, { a: 2, b: 1 }] };
-        const theirs: unknown = await jsonata(text).evaluate(item);
-        expect(JSON.stringify(await valueOf(text, item))).toBe(JSON.stringify(theirs));
-      }),
-    );
-  });
-
-  it('reads each value once to find the distinct ones', async () => {
-    let reads = 0;
-    const a = Array.from({ length: 1_000 }, (_, index) => ({
-      get id() {
-        reads += 1;
-        return index;
-      },
-    }));
-
-    expect(await valueOf('$count($distinct(a))', { a })).toBe(1_000);
-    expect(reads).toBeLessThan(5_000);
-  });
-
   it.each([
     '$number(secret)',
     '$eval(secret)',

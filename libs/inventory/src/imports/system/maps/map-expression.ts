@@ -62,12 +62,8 @@ function firstNames(node: object): (string | null)[] {
   return (steps.length > 0 ? steps.slice(0, 1) : partsOf(node)).flatMap(firstNames);
 }
 
-/**
- * An item must not hold expressions, and pictures of times run on expressions that are not linear. JSONata's own $distinct
- * compares each value with each other one, in one step that no limit ends.
- */
+/** An item must not hold expressions, and pictures of times run on expressions that are not linear. */
 const REPLACED = {
-  distinct: distinctOf,
   eval: () => {
     throw new Error('A map has no $eval.');
   },
@@ -77,22 +73,6 @@ const REPLACED = {
     return time === undefined ? undefined : Date.parse(time);
   },
 };
-
-function distinctOf(list: unknown): unknown {
-  if (!Array.isArray(list) || list.length <= 1) return list;
-  const seen = new Set<unknown>();
-  const kept = (list as unknown[]).filter((value) => {
-    const { size } = seen;
-    seen.add(isObject(value) ? JSON.stringify([value], sorted) : `${typeof value} ${String(value)}`);
-    return seen.size > size;
-  });
-  // JSONata takes a sequence of one value for the value.
-  return Object.assign(kept, 'sequence' in list && { sequence: true });
-}
-
-/** Objects with the same members are the same, in whatever order. */
-const sorted = (_: string, value: unknown): unknown =>
-  isObject(value) && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
 
 function parsed<Result>(parse: () => Result): Result {
   try {
