@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runAdminOn } from '../support/admin-command';
 import { Fifo } from '../support/fifo';
@@ -183,7 +183,7 @@ describe('admin import --errors FILE', () => {
     expect(readErrors(errors)).toEqual([
       { file: one, line: 1, reason: 'owner is not a visible employee of this source.', text: unowned },
       { file: one, line: 3, reason: 'The line is not UTF-8.', base64: latin1.subarray(0, -1).toString('base64') },
-      { file: one, line: 4, reason: `externalId is already on line 2 of ${one}.`, text: ADA.trim() },
+      { file: one, line: 4, reason: `externalId is already on line 2 of ${basename(one)}.`, text: ADA.trim() },
       {
         ...{ file: two, line: 2, header, text: 'CUSTOM,b-2,"Two\nlines",none' },
         reason: 'tags: the key "none" does not exist in the workspace.',

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type ImportOptions } from '#libs/inventory/operators';
 import { BUCKET, EMPLOYEE, ImportSetting, PRINTER, RECORDS, type Row } from '../support/import-setting';
@@ -59,8 +60,8 @@ describe('A repeated externalId within an import', () => {
 
     expect(report).toMatchObject({ read: 5, created: 3, failed: 2 });
     expect(report.errors).toEqual([
-      { file: two, line: 3, reason: `externalId is already on line 2 of ${one}.` },
-      { file: three, line: 1, reason: `externalId is already on line 2 of ${two}.` },
+      { file: two, line: 3, reason: `externalId is already on line 2 of ${basename(one)}.` },
+      { file: three, line: 1, reason: `externalId is already on line 2 of ${basename(two)}.` },
     ]);
   });
 

@@ -6,7 +6,7 @@ import type { ImportOptions } from '../domain/import-options';
 import { type BadLine, type ImportCounts, type ImportReport, REPORTED } from '../domain/import-report';
 import type { ImportSession, MergeOutcome, RefusedAsset, Warning } from '../domain/import-store.port';
 import type { RunResult } from '../domain/recorded-run';
-import { InputPlaces, nameOfFile } from '../domain/input-places';
+import { InputPlaces } from '../domain/input-places';
 import { RecordCheck } from '../domain/record-check';
 import { BatchLines, type ReadRecord } from './batch-lines';
 import { ImportTally } from './import-tally';
@@ -136,7 +136,8 @@ export class ImportRun {
       const { serialNumber } = ('fault' in line ? line : line.value) as Partial<RefusedAsset>;
       this.batch.refuse({ externalId, serialNumber });
     }
-    const fault = this.faultOf(place, [...reasons, ...warnings], first?.place ?? null);
+    const repeat = first === null ? [] : [this.places.repeats(first.place)];
+    const fault = { place, reason: [...reasons, ...warnings, ...repeat].join(' ') };
     if (first?.same && !strict) {
       this.batch.lines += 1;
       counts.unchanged += 1;
@@ -146,15 +147,6 @@ export class ImportRun {
       this.batch.addBad(this.tally.badLine({ ...fault, ...safe }, this.kept && keptLine(line)));
     }
     return null;
-  }
-
-  private faultOf(place: number, reasons: readonly string[], first: number | null): Warning {
-    if (first === null) return { place, reason: reasons.join(' ') };
-    return {
-      place,
-      reason: [...reasons, this.places.repeats(first)].join(' '),
-      withoutValues: [...reasons, this.places.repeats(first, nameOfFile)].join(' '),
-    };
   }
 
   /** Ends the batch. The previous batch may still be merging; the one before it must be finished. */

@@ -2,7 +2,6 @@ import type { InputLine } from './import-files.port';
 
 /** The name of a file without its path. */
 export const nameOfFile = (file: string): string => file.slice(file.lastIndexOf('/') + 1);
-
 const asGiven = (file: string): string => file;
 
 /** Combines file and line into one number, so that lines need not be kept. */
@@ -27,12 +26,12 @@ export class InputPlaces {
   }
 
   /** Says that an earlier line has the same external id. */
-  repeats(first: number, show = asGiven): string {
-    return `externalId is already on ${this.lineOf(first, show)}.`;
+  repeats(first: number): string {
+    return `externalId is already on ${this.lineOf(first)}.`;
   }
 
-  lineOf(place: number, show = nameOfFile): string {
-    const { file, line } = this.at(place, show);
+  lineOf(place: number): string {
+    const { file, line } = this.at(place, nameOfFile);
     return `line ${line}${file === undefined ? '' : ` of ${file}`}`;
   }
 }
