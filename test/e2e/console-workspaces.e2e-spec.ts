@@ -1,4 +1,5 @@
 import { AuditRecorder } from '#libs/audit/operators';
+import { Database } from '#libs/platform/database';
 import { Sessions } from '../../libs/console/src/typeorm/sessions';
 import { type TestConsole, startConsole } from '../support/console-setting';
 
@@ -76,6 +77,27 @@ describe('The switch of workspaces', () => {
     const { status, headers } = await late.get('/');
 
     expect([status, headers.get('location'), headers.getSetCookie()]).toEqual([303, '/sign-in', []]);
+  });
+
+  it('lets nobody wait for a connection while somebody of 200 workspaces looks at them, and switches', async () => {
+    const { browser, theirs } = await somebodyOfTwo();
+    await console.database.admin.query(
+      `WITH more AS (INSERT INTO workspace (id, slug, name)
+                     SELECT gen_random_uuid(), 'one-of-many-' || n, 'More ' || n FROM generate_series(1, 200) AS n RETURNING id)
+       INSERT INTO person (workspace_id, email, name, role)
+       SELECT more.id, person.email, 'Both', 'viewer' FROM more, person WHERE person.workspace_id = $1`,
+      [theirs.id],
+    );
+    const database = console.app.get(Database);
+    let waiting = 0;
+    const look = setInterval(() => (waiting = Math.max(waiting, database.poolUse.waiting)), 1);
+
+    const page = await browser.get('/workspaces');
+    const { status } = await browser.post('/workspaces', { ...page.fields('/workspaces'), to: theirs.id });
+    clearInterval(look);
+
+    expect([status, page.text.split('Switch to').length - 1, waiting]).toEqual([303, 201, 0]);
+    expect(page.text).toContain('Switch to More 200<');
   });
 
   it('leads on when its form is sent twice at once', async () => {

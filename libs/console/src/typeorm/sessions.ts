@@ -3,7 +3,6 @@ import { workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { Account, Membership, Role } from '../domain/person';
 import type { SignedIn } from '../domain/signed-in';
-import type { EntityManager } from 'typeorm';
 import { ConsoleSessionRow, IS_ALIVE } from './console-session.row';
 import { People } from './people';
 import { PersonRow } from './person.row';
@@ -28,6 +27,7 @@ const MEMBERSHIPS = prepared(
   'console_memberships',
   'SELECT workspace_id, person_id FROM console_memberships($1, $2, $3)',
 );
+const NAME = prepared('console_workspace_name', 'SELECT name FROM workspace WHERE id = $1');
 /** Of several moves at once, one finds the session. */
 const TAKE = 'DELETE FROM console_session WHERE workspace_id = $1 AND digest = $2 RETURNING created_at';
 
@@ -72,14 +72,13 @@ export class Sessions {
     // A person who came by a link has no account yet. The operator who made the link vouches for the address.
     const account = { issuer: issuer ?? '', subject: subject ?? '', verifiedEmail: issuer ? null : email };
     const memberships = await this.memberships(account);
-    return Promise.all(memberships.map(async (one) => ({ ...one, name: await this.nameOf(one) })));
-  }
-
-  private async nameOf({ workspaceId }: Membership): Promise<string> {
-    const text = 'SELECT name FROM workspace WHERE id = $1';
-    const read = (manager: EntityManager) => manager.query<{ name: string }[]>(text, [workspaceId]);
-    const [workspace] = await this.database.inTenant({ workspaceId }, read);
-    return workspace?.name ?? '';
+    const named = [];
+    // One after another: there may be hundreds, and others need connections.
+    for (const one of memberships) {
+      const [rows] = await this.database.read(one, [bind(NAME, [one.workspaceId])]);
+      named.push({ ...one, name: rows?.[0]?.[0] ?? '' });
+    }
+    return named;
   }
 
   /**
