@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Workspaces } from '#libs/auth/operators';
 import { ImportsService } from '#libs/inventory/operators';
+import { newestOf } from '#libs/kernel';
 import { Database, poolOf } from '#libs/platform/database';
 import { ImportRunsTypeorm } from '../../libs/inventory/src/imports/typeorm/import-runs.typeorm';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
@@ -35,6 +36,26 @@ describe('A recorded import', () => {
     expect((await runs.find(id))?.run.id).toBe(id);
     expect((await runs.find(id, own))?.run.id).toBe(id);
     expect(await runs.find(id, setting.here)).toBeNull();
+  });
+
+  it('of thousands of files is listed with the first of them, and shown with all', async () => {
+    const runs = new ImportRunsTypeorm(new Database(setting.dataSource), anAuditRecorder());
+    await setting.importAll(EMPLOYEE);
+    const { rows } = await setting.database.admin.query<{ id: string }>(
+      `UPDATE import_run SET files = (SELECT jsonb_agg(jsonb_build_object('name', n || '.json', 'bytes', n))
+                                        FROM generate_series(1, 5000) AS n) WHERE workspace_id = $1 RETURNING id`,
+      [setting.here],
+    );
+    const { here: workspaceId } = setting;
+
+    const [latest] = await runs.latest({ workspaceId, source: null }, 10);
+    const { items } = await runs.sources(newestOf(workspaceId), { size: 10, after: null });
+    const shown = await runs.find(rows[0]?.id ?? '');
+
+    const names = [latest?.run, items[0]?.lastImport].map((run) => run?.files.map(({ name }) => name));
+    const first = Array.from({ length: 20 }, (_, n) => `${n + 1}.json`);
+    expect(names).toEqual([first, first]);
+    expect(shown?.run.files).toHaveLength(5_000);
   });
 
   it('tells how many items its map leaves out, while it runs', async () => {

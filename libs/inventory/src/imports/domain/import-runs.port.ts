@@ -9,13 +9,13 @@ export interface RunOfWorkspace {
 
 /** Records of imports, and the sources that they name. */
 export abstract class ImportRuns {
-  /** Returns one page of the sources with an asset or a recorded import, ordered by code points. */
+  /** Returns one page of the sources with an asset or a recorded import, ordered by code points. Runs as {@link latest} does. */
   abstract sources(scope: ReadScope, page: PageRequest): Promise<Page<ImportedSource>>;
 
   /** Marks imports whose process is gone as INTERRUPTED. */
   abstract markInterrupted(): Promise<void>;
 
-  /** Returns the latest imports of every workspace or of one, newest first. */
+  /** Returns the latest imports of every workspace or of one, newest first, each with the first 20 of its files. */
   abstract latest(
     wanted: { readonly workspaceId: WorkspaceId | null; readonly source: string | null },
     limit: number,

@@ -8,11 +8,14 @@ export interface RunJson extends Omit<RecordedRun, 'startedAt' | 'endedAt' | key
   readonly counts: ImportCounts;
 }
 
-/** SQL of {@link RunJson} over `run`. */
-export const RUN_JSON = `jsonb_build_object(
+/** SQL of {@link RunJson} over `run`, with these files. */
+const runJson = (files: string): string => `jsonb_build_object(
   'id', run.id, 'source', run.source, 'startedAt', run.started_at, 'endedAt', run.ended_at, 'outcome', run.outcome,
-  'who', run.who, 'map', run.map, 'options', run.options, 'files', run.files, 'counts', run.counts,
+  'who', run.who, 'map', run.map, 'options', run.options, 'files', ${files}, 'counts', run.counts,
   'hiddenWhy', run.hidden_why)`;
+
+/** A run in a list has the first 20 of its files. There may be thousands, of each of a hundred runs. */
+export const LISTED_RUN = runJson(`jsonb_path_query_array(run.files, '$[0 to 19]')`);
 
 export const toRun = ({ startedAt, endedAt, counts, ...run }: RunJson): RecordedRun => ({
   ...run,
@@ -28,7 +31,7 @@ export const MARK_INTERRUPTED = 'SELECT settle_import_runs()';
  * that allows null uses none. $1 limit, then the source and the workspace where they are named.
  */
 export const latestRuns = (ofSource: boolean, ofWorkspace: boolean): string => `
-  SELECT workspace.slug, ${RUN_JSON} AS run
+  SELECT workspace.slug, ${LISTED_RUN} AS run
     FROM workspace CROSS JOIN LATERAL (
       SELECT * FROM import_run WHERE workspace_id = workspace.id ${ofSource ? 'AND source = $2' : ''}
        ORDER BY started_at DESC, id LIMIT $1) AS run
@@ -37,7 +40,7 @@ export const latestRuns = (ofSource: boolean, ofWorkspace: boolean): string => `
 
 /** $1 the id, $2 workspace, null for all. */
 export const FIND = `
-  SELECT workspace.slug, ${RUN_JSON} AS run, errors, warnings
+  SELECT workspace.slug, ${runJson('run.files')} AS run, errors, warnings
     FROM import_run AS run JOIN workspace ON workspace.id = run.workspace_id
    WHERE run.id = $1 AND ($2::uuid IS NULL OR run.workspace_id = $2)`;
 

@@ -1,14 +1,14 @@
 import type { TextRow } from '#libs/platform/database';
 import { listOf } from '#libs/platform/lists';
 import type { ImportedSource } from '../domain/recorded-run';
-import { RUN_JSON, type RunJson, toRun } from './run-statements';
+import { LISTED_RUN, type RunJson, toRun } from './run-statements';
 
 /** A source is known by its name. Each column is read for the rows of the page only. */
 const COLUMNS = {
   selected: [
     'id',
     '(SELECT coalesce(sum(n), 0) FROM source_count WHERE workspace_id = $1 AND source = page.id)',
-    `(SELECT ${RUN_JSON} FROM import_run AS run WHERE workspace_id = $1 AND source = page.id
+    `(SELECT ${LISTED_RUN} FROM import_run AS run WHERE workspace_id = $1 AND source = page.id
        ORDER BY started_at DESC LIMIT 1)`,
     `(SELECT (extract(epoch FROM ended_at) * 1000)::bigint FROM import_run
        WHERE workspace_id = $1 AND source = page.id AND outcome = 'COMPLETED' ORDER BY started_at DESC LIMIT 1)`,
