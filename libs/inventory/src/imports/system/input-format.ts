@@ -55,6 +55,7 @@ function parsed(line: string): unknown {
 }
 
 const isNamedCsv = (file: string): boolean => /\.csv(\.gz)?$/i.test(file);
+const isNamedJson = (file: string): boolean => /\.json(\.gz)?$/i.test(file);
 const isNamedNdjson = (file: string): boolean => /\.(ndjson|jsonl)(\.gz)?$/i.test(file);
 
 /** The format of a file of items, as its name or its first line tells. */
@@ -64,7 +65,7 @@ export function formatOfItems(file: string, { line, value, more }: Start): Forma
   if (line.startsWith('[')) return 'json';
   if (isNamedNdjson(file)) return 'ndjson';
   if (line === '') return 'ndjson';
-  if (!line.startsWith('{')) return 'csv';
+  if (!line.startsWith('{')) return isNamedJson(file) ? 'json' : 'csv';
   return more && value !== undefined ? 'ndjson' : 'json';
 }
 

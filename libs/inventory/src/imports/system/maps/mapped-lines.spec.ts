@@ -67,6 +67,14 @@ describe('Without items, a map reads', () => {
     expect(await idsOf(content, given)).toEqual(['a']);
   });
 
+  it.each([
+    ['<html>Sign in</html>', 'The file is not JSON: it breaks the rules of JSON. Nothing after this was read.'],
+    ['WARNING: old\n[{"id":"a"}]', 'The file is not JSON: it breaks the rules of JSON. Nothing after this was read.'],
+    ['"quota exceeded"', 'The item is not an object.'],
+  ])('no rows from a file that is named as JSON: %s', async (content, fault) => {
+    expect(await idsOf(content, { file: 'x.json.gz' })).toEqual([fault]);
+  });
+
   it('the booleans of rows as an import without a map does, and those of JSON as they are', async () => {
     const yaml = `category: COMPUTER
 record:
