@@ -157,6 +157,12 @@ describe('admin import --errors FILE', () => {
     expect(readErrors(errors)).toEqual([{ line: 1, reason: 'The line is not JSON.', text: 'nonsense' }]);
   });
 
+  it('says that the import is done where its bad lines cannot be written', async () => {
+    const finished = await importInto('acme', file('no-space.ndjson', 'nonsense'), '--errors', '/dev/full');
+
+    expectFault(finished, 1, /The import is done, but its bad lines cannot be written to \/dev\/full: ENOSPC/);
+  });
+
   it('stays unchanged when an import is interrupted', async () => {
     const errors = file('kept.ndjson', EARLIER);
     const cutOff = file('cut-off.ndjson.gz', gzipSync(`nonsense\n${ADA}`).subarray(0, -9));

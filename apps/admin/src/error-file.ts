@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jsonLine } from '#libs/kernel';
 import type { BadLine } from '#libs/inventory/operators';
-import { WrongUsage } from './command-faults';
+import { CommandFailed, WrongUsage } from './command-faults';
 
 const STANDARD_INPUT = 0;
 /** Bad lines may hold personal data. */
@@ -74,12 +74,21 @@ export class ErrorFile {
     this.length += writeSync(this.spool, `${place} ${jsonLine(error)}\n`);
   }
 
-  /** Replaces the previous content. */
+  /** Replaces the previous content, once the import is done. @throws {@link CommandFailed} where it cannot be written */
   async complete(): Promise<void> {
+    try {
+      await this.replace();
+    } catch (error) {
+      const { message } = error as Error;
+      throw new CommandFailed(`The import is done, but its bad lines cannot be written to ${this.path}: ${message}.`);
+    }
+    this.isComplete = true;
+  }
+
+  private async replace(): Promise<void> {
     if (fstatSync(this.descriptor).isFile()) ftruncateSync(this.descriptor);
     const runs = this.runs.map((start, index) => this.linesBetween(start, this.runs[index + 1] ?? this.length));
     for await (const line of inOrder(runs)) writeSync(this.descriptor, `${line.slice(line.indexOf(' ') + 1)}\n`);
-    this.isComplete = true;
   }
 
   close(): void {
