@@ -93,7 +93,7 @@ describe('The applications of the console', () => {
     expect([second.status, second.headers.get('location')]).toEqual([303, `/applications/${clientId}`]);
     expect(second.text).not.toContain('cs_');
     const told = async () =>
-      (await admin.get(`/applications/${clientId}`)).text.includes('Nothing was made: this form');
+      (await admin.get(`/applications/${clientId}`)).text.includes('Nothing was changed: this form');
     expect([await told(), await told()]).toEqual([true, false]);
     expect((await admin.get('/applications')).text.match(/>Twice</g)).toHaveLength(1);
   });
@@ -190,7 +190,7 @@ describe('The applications of the console', () => {
     const second = await admin.post(`${path}/rotate-secret`, fields);
 
     expect([first.status, second.status, second.headers.get('location')]).toEqual([200, 303, path]);
-    expect((await admin.get(path)).text).toContain('Nothing was made: this form was sent before');
+    expect((await admin.get(path)).text).toContain('Nothing was changed: this form was sent before');
     expect((await tokenOf(secretOf(first))).status).toBe(200);
   });
 

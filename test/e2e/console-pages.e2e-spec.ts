@@ -268,6 +268,27 @@ describe('The pages of the console', () => {
     expect(overview).toContain('The first 50 of 101 sources.');
   });
 
+  it('end no secret by a form of before somebody rotated it, and say so', async () => {
+    const admin = await console.signIn(ours.slug, 'admin');
+    const { clientId } = await api.arrange.anApplication(ours.id);
+    const path = `/applications/${clientId}`;
+    const rotate = () => admin.submit(path, `${path}/rotate-secret`, { overlap: '24h' });
+    await rotate();
+    const before = await admin.get(path);
+    await rotate();
+
+    for (const way of ['end-secret', 'remove-secret']) {
+      const { status } = await admin.post(`${path}/${way}`, before.fields(`${path}/${way}`));
+      const { text } = await admin.get(path);
+      expect([way, status, text.includes('somebody rotated the secret')]).toEqual([way, 303, true]);
+      expect(text).toContain('<td>Old secret</td>');
+    }
+    await admin.submit(path, `${path}/end-secret`);
+    expect((await admin.get(path)).text).not.toContain('<td>Old secret</td>');
+    await admin.submit(path, `${path}/remove-secret`);
+    expect((await admin.get(path)).text).not.toContain('<td>Secret</td>');
+  });
+
   it('show every field of an asset as text', async () => {
     const fields = ['source', 'external_id', 'serial_number', 'operating_system', 'os_version', 'account_id', 'region'];
     const columns = Object.fromEntries(fields.map((field) => [field, XSS + field]));

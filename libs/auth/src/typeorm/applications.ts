@@ -104,12 +104,8 @@ export class Applications {
     ofSecret: Changes,
   ): Promise<Application> {
     const row = {
-      workspace_id: workspaceId,
-      client_id: clientId,
-      name,
-      scopes: [...new Set(scopes)],
-      old_audience: oldAudience,
-      ...ofSecret,
+      ...{ workspace_id: workspaceId, client_id: clientId, name, scopes: [...new Set(scopes)] },
+      ...{ old_audience: oldAudience, ...ofSecret },
     };
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const inserted = await manager
@@ -224,26 +220,30 @@ export class Applications {
     const fresh = { secret_digest: digest, secret_created_at: () => 'now()', secret_last_used_at: null };
     const changes = { ...fresh, ...previous };
     const rotated = 'application.secret_rotated';
-    const application = await this.change(clientId, rotated, changes, { overlapSeconds }, (before) => {
-      if (madeAt === undefined || before.secret_created_at?.getTime() === madeAt?.getTime()) return true;
-      throw new MadeBefore();
-    });
+    const application = await this.change(clientId, rotated, changes, { overlapSeconds }, ofNewest(madeAt));
     return application && { application, clientSecret: secret };
   }
 
-  /** Removes the secret, so that only keys and trusts prove the application. Ends an overlap, the live token and its stream. */
-  async removeSecret(clientId: string): Promise<Application | null> {
+  /**
+   * Removes the secret, so that only keys and trusts prove the application. Ends an overlap, the live token and its stream.
+   * @param madeAt of the newest secret, where somebody knows it. @throws {@link MadeBefore} for another
+   */
+  async removeSecret(clientId: string, madeAt?: Date | null): Promise<Application | null> {
     // Nobody makes a secret again who asked for another one before.
     const removed = { secret_digest: null, secret_created_at: () => 'now()', secret_last_used_at: null };
     const changes = { ...removed, ...NO_PREVIOUS_SECRET, ...END_TOKEN };
-    return this.change(clientId, 'application.secret_removed', changes, {}, (before) => secretsOf(before).length > 0);
+    const hasAny = (before: ApplicationRow): boolean => secretsOf(before).length > 0;
+    return this.change(clientId, 'application.secret_removed', changes, {}, ofNewest(madeAt, hasAny));
   }
 
-  /** Ends the old secret now, or what its overlap left: the live token and the stream whose token that secret obtained. */
-  async endOldSecret(clientId: string): Promise<Application | null> {
+  /**
+   * Ends the old secret now, or what its overlap left: the live token and the stream whose token that secret obtained. Takes
+   * `madeAt` as {@link removeSecret} does.
+   */
+  async endOldSecret(clientId: string, madeAt?: Date | null): Promise<Application | null> {
     const changes = { ...NO_PREVIOUS_SECRET, ...END_TOKEN_OF_OLD_SECRET };
     const hasOld = (before: ApplicationRow): boolean => before.previous_secret_digest !== null;
-    return this.change(clientId, 'application.secret_ended', changes, {}, hasOld);
+    return this.change(clientId, 'application.secret_ended', changes, {}, ofNewest(madeAt, hasOld));
   }
 
   /**
@@ -287,6 +287,14 @@ export class Applications {
     });
   }
 }
+
+/** Changes what has this newest secret. @throws {@link MadeBefore} where somebody knows an older one */
+const ofNewest =
+  (madeAt: Date | null | undefined, isToChange: (before: ApplicationRow) => boolean = () => true) =>
+  (before: ApplicationRow): boolean => {
+    if (madeAt === undefined || before.secret_created_at?.getTime() === madeAt?.getTime()) return isToChange(before);
+    throw new MadeBefore();
+  };
 
 /** The audited fields that changed. */
 function between(before: ApplicationRow | null, after: ApplicationRow | null): NonNullable<AuditAct['changes']> {

@@ -37,12 +37,15 @@ export class NewKeysDto {
 }
 
 @Form()
-export class RotationDto {
-  @Choice({ description: 'How long the old secret is accepted.', list: OVERLAP, required: true })
-  overlap!: keyof typeof OVERLAPS;
-
+export class SecretDto {
   @Instant({ description: 'When the newest secret was made.' })
   madeAt?: Date;
+}
+
+@Form()
+export class RotationDto extends SecretDto {
+  @Choice({ description: 'How long the old secret is accepted.', list: OVERLAP, required: true })
+  overlap!: keyof typeof OVERLAPS;
 }
 
 const LIMIT = { minLength: 3, maxLength: 19, description: 'Requests per minute / burst.' } as const;

@@ -23,6 +23,7 @@ import {
   OVERLAPS,
   RotationDto,
   ScopesDto,
+  SecretDto,
 } from './application.dto';
 import { Cookies } from './cookies';
 import { tokenOf } from './form-token';
@@ -35,7 +36,7 @@ import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from 
 const MOST_APPLICATIONS = 1_000;
 const TOO_MANY = 'The workspace has 1,000 applications. Only an operator adds or deletes one.';
 const MADE_BEFORE =
-  'Nothing was made: this form was sent before, or somebody rotated the secret. If nobody has it, rotate it again.';
+  'Nothing was changed: this form was sent before, or somebody rotated the secret. If nobody has the new one, rotate it.';
 
 /** Programs that use the API, for administrators. Each change acts on the program's next request. */
 @Controller('applications')
@@ -104,14 +105,12 @@ export class ApplicationsController {
     });
   }
 
-  @Post(':client_id/end-secret')
-  async endSecret(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.change(me, id, response, () => this.applications.asPerson(me).endOldSecret(id));
-  }
-
-  @Post(':client_id/remove-secret')
-  async removeSecret(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.change(me, id, response, () => this.applications.asPerson(me).removeSecret(id));
+  @Post([':client_id/end-secret', ':client_id/remove-secret'])
+  async endSecret(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
+    const end = response.req.path.endsWith('/end-secret') ? 'endOldSecret' : 'removeSecret';
+    await this.submit(sent, response, SecretDto, async ({ madeAt = null }) =>
+      this.applications.asPerson(sent.me)[end](sent.client_id, madeAt),
+    );
   }
 
   @Post(':client_id/keys')

@@ -18,7 +18,10 @@ const KEYS = textarea(
   'rows="4" required',
 );
 
-const ROTATION = `<input type="hidden" name="madeAt" value="<%= it.application.secretMadeAt?.toISOString() %>">
+/** The newest secret of the page. Its forms change no newer one. */
+const NEWEST = `<input type="hidden" name="madeAt" value="<%= it.application.secretMadeAt?.toISOString() %>">`;
+
+const ROTATION = `${NEWEST}
 ${select('overlap', 'Old secret', 'How long it is still accepted beside the new one.', OVERLAPS)}`;
 
 const TRUST = `${input('issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.', 'required')}
@@ -39,7 +42,8 @@ ${input('name', 'Name', 'For people, such as “SIEM”.', 'required maxlength="
 ${SCOPE_BOXES}
 ${box('noSecret', 'true', 'Without a secret <span class="hint">The program proves itself by a key, which you add afterwards.</span>')}`;
 
-const ask = (action: string, label: string, effect: string): string => asked(`${ADDRESS}/${action}`, label, effect);
+const ask = (action: string, label: string, effect: string): string =>
+  asked(`${ADDRESS}/${action}`, label, effect, '', NEWEST);
 
 /** Removes one of several, which has this id. */
 const removal = (action: string, what: string, field: string, name: string): string =>
