@@ -185,6 +185,25 @@ describe('The console in a browser', () => {
     await context.close();
   });
 
+  it.each(['שלום', '\u202EPUBLIC'])('shows an old value before the new one, also %j', async (old) => {
+    const { id } = await api.arrange.anAsset(workspaceId);
+    const writer = await api.arrange.aClient(workspaceId);
+    for (const description of [old, 'עולם']) await writer.patch(`/v1/inventory/assets/${id}`, { description });
+    const context = await browser.newContext();
+    const page = await signIn(context);
+
+    await page.goto(`${console.origin}/inventory/${id}`);
+
+    const lefts = await page.evaluate(`(() => {
+      const [old, fresh] = [document.querySelector('del'), document.createRange()];
+      fresh.setStart(old.nextSibling, 3);
+      fresh.setEndAfter(old.nextSibling);
+      return [old, fresh].map((one) => one.getBoundingClientRect().left);
+    })()`);
+    expect(lefts).toEqual((lefts as number[]).toSorted((one, other) => one - other));
+    await context.close();
+  });
+
   it('fits names, addresses and descriptions without a break', async () => {
     const [word, email] = ['a'.repeat(60), `${'a'.repeat(48)}@example.com`];
     await console.admin('people', 'add', '--workspace', slug, '--email', email, '--name', word, '--role', 'admin');

@@ -13,6 +13,7 @@ h2 { margin: 2.25rem 0 0.75rem; font-size: 1.25rem; line-height: 1.3; }
 caption { padding: 0.25rem 0; color: var(--soft); text-align: left; }
 th[scope='row'] { white-space: nowrap; }
 [data-label='What'], [data-label='Changes'] { overflow-wrap: anywhere; }
+del { unicode-bidi: isolate; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; }
 dt { color: var(--soft); }
