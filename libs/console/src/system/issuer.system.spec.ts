@@ -106,8 +106,8 @@ describe('An issuer of OpenID Connect', () => {
     await expect(signIn(OURS)).resolves.toContain(reason);
   });
 
-  it.each([{ sub: 'a\0da' }, { sub: '\ud800' }, { sub: 'a'.repeat(256) }, { email: 'a\0da@example.com' }])(
-    'signs nobody in as %j, which Postgres does not take',
+  it.each([{ sub: '' }, { sub: 'a\0da' }, { sub: '\ud800' }, { sub: 'a'.repeat(256) }, { email: 'a\0da@example.com' }])(
+    'signs nobody in as %j, which is no account or no text for Postgres',
     async (claim) => {
       changed = claim;
       await expect(signIn(OURS)).resolves.toBe('the subject or the address cannot be stored');

@@ -67,8 +67,8 @@ export class Issuer {
     const told = hasMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : claims;
     const { email, email_verified: isVerified } = told as Record<string, unknown>;
     const verifiedEmail = typeof email === 'string' && isVerified === true ? email : null;
-    // OpenID Connect has no longer subject.
-    const isKept = claims.sub.length <= 255 && isStorable(claims.sub) && isStorable(verifiedEmail ?? '');
+    // OpenID Connect has no longer subject, and an empty one would be everybody.
+    const isKept = /^.{1,255}$/su.test(claims.sub) && isStorable(claims.sub) && isStorable(verifiedEmail ?? '');
     if (!isKept) throw new Error('the subject or the address cannot be stored');
     return { issuer: this.getClient().issuer, subject: claims.sub, verifiedEmail };
   }
