@@ -159,15 +159,15 @@ export class Arrangement {
     ]);
   }
 
-  /** Gives each asset of the workspace 900 tags of 1,000 characters. Each key also has the sign, if one is given. */
-  async longTags(workspaceId: string, character = 'k', sign = ''): Promise<void> {
+  /** Gives each asset of the workspace tags with keys of 1,000 characters. Each also has the sign, if one is given. */
+  async longTags(workspaceId: string, character = 'k', sign = '', count = 900): Promise<void> {
     await this.change(
       workspaceId,
       `UPDATE asset SET tags = (
-         SELECT jsonb_agg(jsonb_build_object('key', n || $3 || repeat($2, 740), 'value', repeat($2, 255), 'readOnly', true))
-           FROM generate_series(1, 900) AS n)
+         SELECT jsonb_agg(jsonb_build_object('key', n || $3 || repeat($2, 995), 'value', '', 'readOnly', true))
+           FROM generate_series(1, $4::integer) AS n)
         WHERE workspace_id = $1`,
-      [workspaceId, character, sign],
+      [workspaceId, character, sign, count],
     );
   }
 

@@ -1,4 +1,5 @@
-import { AuditEvidenceSystem } from './audit-evidence.system';
+import canonicalize from 'canonicalize';
+import { AuditEvidenceSystem, writeCanonical } from './audit-evidence.system';
 
 const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const timeOf = (id: string): number => parseInt(id.replaceAll('-', '').slice(0, 12), 16);
@@ -18,5 +19,21 @@ describe('Ids of audit events', () => {
   it('differ between instances', () => {
     const other = new AuditEvidenceSystem(Buffer.alloc(32));
     expect(evidence.newEventId(NOW + 9)).not.toBe(other.newEventId(NOW + 9));
+  });
+});
+
+describe('The form that a code covers', () => {
+  it('is the canonical JSON of the content, whatever its members are', () => {
+    const value = {
+      '€': [1e21, -0, 0.1, [], {}, [[]], null, true],
+      '\r': { b: undefined, a: { old: [{ value: '\u0001"\ud83d\ude00', key: 'k' }], new: [] } },
+      '\ud83d\ude00': 'text',
+      10: undefined,
+      9: ['a', 'b'],
+      __proto__: null,
+    };
+    const pieces: string[] = [];
+    writeCanonical(value, (piece) => pieces.push(piece));
+    expect(pieces.join('')).toBe(canonicalize(value));
   });
 });

@@ -10,6 +10,9 @@ import { treeHashes } from './tree-hashes';
 /** Counters start at random in the lower half of 32 bits, so that no millisecond runs out of ids. */
 const FIRST_COUNTS = 2 ** 31;
 
+/** Tags may have megabytes. As one text they would take several times as much memory. */
+const LONG_TEXT = 64_000;
+
 /** Computes HMAC-SHA256 over the purpose, a line feed and the RFC 8785 canonical JSON of the content. */
 @Injectable()
 export class AuditEvidenceSystem extends AuditEvidence {
@@ -46,8 +49,35 @@ export class AuditEvidenceSystem extends AuditEvidence {
   }
 
   private mac(use: string, covered: object): string {
-    return createHmac('sha256', this.key)
-      .update(`${use}\n${canonicalize(covered) ?? ''}`)
-      .digest('hex');
+    const hmac = createHmac('sha256', this.key);
+    let text = `${use}\n`;
+    writeCanonical(covered, (piece) => {
+      text += piece;
+      if (text.length < LONG_TEXT) return;
+      hmac.update(text);
+      text = '';
+    });
+    return hmac.update(text).digest('hex');
   }
+}
+
+/** Writes the RFC 8785 form of a value in pieces. */
+export function writeCanonical(value: unknown, write: (piece: string) => void): void {
+  if (Array.isArray(value)) {
+    write('[');
+    value.forEach((item, at) => {
+      if (at > 0) write(',');
+      writeCanonical(item, write);
+    });
+    write(']');
+  } else if (typeof value === 'object' && value !== null) {
+    const members = value as Readonly<Record<string, unknown>>;
+    const names = Object.keys(members).filter((name) => members[name] !== undefined);
+    write('{');
+    names.sort().forEach((name, at) => {
+      write(`${at > 0 ? ',' : ''}${JSON.stringify(name)}:`);
+      writeCanonical(members[name], write);
+    });
+    write('}');
+  } else write(canonicalize(value) ?? 'null');
 }

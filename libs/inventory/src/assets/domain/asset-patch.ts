@@ -95,6 +95,9 @@ export function applyPatch(asset: Asset, patch: AssetPatch, now: Date, setBy: Ow
   return { asset: { ...patched, updatedAt, version: asset.version + 1 }, patch, change: { assetId: asset.id, fields } };
 }
 
+/** Without the platform's tags: no patch changes them, and they may have megabytes. */
+export const customerTags = ({ tags }: Asset): Tag[] => tags.filter(({ readOnly }) => !readOnly);
+
 function withCustomerTags(tags: readonly Tag[], wanted: readonly Tag[]): Tag[] {
   const platform = tags.filter(({ readOnly }) => readOnly);
   return [...platform, ...wanted].sort((first, second) => byCodePoints(first.key, second.key));
@@ -105,12 +108,10 @@ function changedFields(before: Asset, after: Asset): Record<string, FieldChange>
   for (const field of ['classification', 'description', 'ownerId', 'ownerSource'] as const) {
     if (before[field] !== after[field]) fields[field] = { old: before[field], new: after[field] };
   }
-  if (customerTags(before) !== customerTags(after)) {
+  if (shownTags(before) !== shownTags(after)) {
     fields['tags'] = { old: before.tags, new: after.tags };
   }
   return fields;
 }
 
-/** Without the platform's tags: no patch changes them, and they may have megabytes. */
-const customerTags = ({ tags }: Asset): string =>
-  JSON.stringify(tags.flatMap(({ key, value, readOnly }) => (readOnly ? [] : [[key, value]])));
+const shownTags = (asset: Asset): string => JSON.stringify(customerTags(asset).map(({ key, value }) => [key, value]));

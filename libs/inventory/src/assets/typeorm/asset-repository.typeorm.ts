@@ -39,7 +39,14 @@ import {
   toExpandedAsset,
 } from './asset.row';
 import { ASSET_LIST, EXPANDED_ASSET_LIST, wantedAssets } from './asset-list';
-import { apiSetBits, lockStatements, longTags, markStatement, updateStatements } from './asset-update-statements';
+import {
+  MOST_LOCKED,
+  apiSetBits,
+  lockStatements,
+  longTags,
+  markStatement,
+  updateStatements,
+} from './asset-update-statements';
 
 const findSelecting = (columns: string): string =>
   `SELECT ${columns} FROM asset AS page WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`;
@@ -153,8 +160,9 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     if (ids.length === 0) return locked;
     const { statement, budget } = longTags(workspaceId, ids);
     const [rows = []] = await this.database.run({ workspaceId }, [statement], { isLarge: true });
-    if (budget.isCut) throw new AssetsTooLarge();
     const found = new Map(rows as [string, string][]);
+    const read = [...found.values()].reduce((length, text) => length + text.length, 0);
+    if (budget.isCut || read > MOST_LOCKED) throw new AssetsTooLarge();
     return locked.map((row) => row.with(tags, found.get(row[id] as string) ?? row[tags] ?? null));
   }
 

@@ -1,9 +1,9 @@
 import type { WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, GATE_IS_OPEN, RowBudget, bind, prepared } from '#libs/platform/database';
-import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
+import { type AssetPatch, type PatchedAsset, customerTags } from '../domain/asset-patch';
 import type { AssetUpdate } from '../domain/asset-repository.port';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE, WRITTEN_COLUMNS, emailIs } from './asset.row';
+import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE, WRITTEN_COLUMNS, emailIs, mergedTags } from './asset.row';
 
 /** Of all assets of $3 together. An asset with more than its share comes with null, and {@link longTags} reads its tags. */
 const LONG_TAGS = 500_000;
@@ -25,8 +25,8 @@ const READ_TAGS = prepared(
   'asset_read_tags',
   `SELECT public_id, tags FROM asset WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`,
 );
-/** Of all locked assets together. An update holds them several times: as text, as objects and in the audit. */
-const MOST_LOCKED_BYTES = 10_000_000;
+/** Characters of all locked assets together. An update holds them several times: as text, as objects and in the audit. */
+export const MOST_LOCKED = 10_000_000;
 /** Tags of an asset may have megabytes. */
 const FIRST_PORTION = 4;
 
@@ -125,12 +125,16 @@ export function lockStatements(workspaceId: WorkspaceId, updates: readonly Asset
 
 /** Returns the statement that reads the tags of locked assets. */
 export function longTags(workspaceId: WorkspaceId, ids: readonly string[]) {
-  const budget = new RowBudget(ids.length, MOST_LOCKED_BYTES, 1, FIRST_PORTION);
+  const budget = new RowBudget(ids.length, MOST_LOCKED, 1, FIRST_PORTION);
   return { budget, statement: bind(READ_TAGS, [workspaceId, uuidArray(ids)], budget) };
 }
 
+const becomes = (column: string): string =>
+  column === 'tags' ? mergedTags('given.tags', 'asset.tags') : `given.${column}`;
 const SET_PATCHED = EACH_WRITTEN_FIELD.flatMap(([, { bit, columns }]) =>
-  columns.map(({ column }) => `${column} = CASE WHEN bits & ${bit} = 0 THEN asset.${column} ELSE given.${column} END`),
+  columns.map(
+    ({ column }) => `${column} = CASE WHEN bits & ${bit} = 0 THEN asset.${column} ELSE ${becomes(column)} END`,
+  ),
 );
 
 /** Writes the fields of each patch. */
@@ -151,9 +155,8 @@ export function updateStatements(workspaceId: WorkspaceId, changed: readonly Pat
   const statements = [bind(UPDATE, [workspaceId, JSON.stringify(changed.map(toRow))])];
   const retagged = changed.filter(({ patch }) => patch.tags).map(({ asset }) => asset);
   if (retagged.length === 0) return statements;
-  const customerTags = retagged.map(({ id, tags }) => ({ id, tags: tags.filter(({ readOnly }) => !readOnly) }));
-  const keys = customerTags.map(({ id, tags }) => ({ id, keys: tags.map(({ key }) => key) }));
-  const rows = customerTags.flatMap(({ id, tags }) => tags.map(({ key, value }) => ({ id, key, value })));
+  const keys = retagged.map((asset) => ({ id: asset.id, keys: customerTags(asset).map(({ key }) => key) }));
+  const rows = retagged.flatMap((asset) => customerTags(asset).map(({ key, value }) => ({ id: asset.id, key, value })));
   statements.push(bind(UNTAG, [workspaceId, JSON.stringify(keys)]));
   if (rows.length > 0) statements.push(bind(TAG, [workspaceId, JSON.stringify(rows)]));
   return statements;

@@ -4,7 +4,7 @@ import { isIndexed } from '#libs/platform/lists';
 import { Column, Entity, Generated, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import { ASSET_TYPES, type AssetType } from '../domain/asset-category';
-import type { PatchField } from '../domain/asset-patch';
+import { type PatchField, customerTags } from '../domain/asset-patch';
 
 @Entity('asset')
 export class AssetRow {
@@ -142,6 +142,13 @@ interface WrittenField {
   readonly columns: readonly WrittenColumn[];
 }
 
+/** Tags of the customer from one expression and those of the platform from another, sorted by the code points of the key. */
+export const mergedTags = (ofCustomer: string, ofPlatform: string): string => `COALESCE((
+  SELECT jsonb_agg(tag ORDER BY tag->>'key' COLLATE "C") FROM (
+    SELECT tag FROM jsonb_array_elements(${ofCustomer}) AS customer (tag) WHERE NOT (tag->>'readOnly')::boolean
+    UNION ALL SELECT tag FROM jsonb_array_elements(${ofPlatform}) AS platform (tag) WHERE (tag->>'readOnly')::boolean
+  ) AS both_kinds), '[]')`;
+
 /** The fields that clients write. Any other column belongs to the asset's source. */
 export const WRITTEN_FIELDS = {
   classification: {
@@ -166,7 +173,7 @@ export const WRITTEN_FIELDS = {
       },
     ],
   },
-  tags: { bit: 8, columns: [{ column: 'tags', type: 'jsonb', value: ({ tags }) => tags }] },
+  tags: { bit: 8, columns: [{ column: 'tags', type: 'jsonb', value: customerTags }] },
 } satisfies Record<PatchField, WrittenField>;
 
 /** The fields with their names, in the order in which an update writes them. */

@@ -1,4 +1,4 @@
-import { WRITTEN_FIELDS } from '../../assets/typeorm/asset.row';
+import { WRITTEN_FIELDS, mergedTags } from '../../assets/typeorm/asset.row';
 
 /** Columns of asset that a record sets directly. */
 const PLAIN_COLUMNS = [
@@ -21,13 +21,6 @@ const PLAIN_COLUMNS = [
 const keptOr = ({ bit }: { readonly bit: number }, kept: string, imported: string): string =>
   `CASE WHEN asset.api_set & ${bit} <> 0 THEN ${kept} ELSE ${imported} END`;
 
-/** Imported platform tags and customer tags set through the API, sorted by the code points of the key. */
-const MERGED_TAGS = `COALESCE((
-  SELECT jsonb_agg(tag ORDER BY tag->>'key' COLLATE "C") FROM (
-    SELECT tag FROM jsonb_array_elements(asset.tags) AS kept (tag) WHERE NOT (tag->>'readOnly')::boolean
-    UNION ALL SELECT tag FROM jsonb_array_elements(m.tags) AS imported (tag) WHERE (tag->>'readOnly')::boolean
-  ) AS both_kinds), '[]')`;
-
 export const NAMES_OWNER = 'COALESCE(m.owner_external_id, m.owner_public_id::text, m.owner_email) IS NOT NULL';
 
 /** New values of an existing asset: column → expression over `asset` and `m`, the matched record. */
@@ -47,7 +40,7 @@ export const BECOMES: Readonly<Record<string, string>> = {
           WHEN asset.owner_id = m.owner_id THEN asset.owner_source ELSE 3 END`,
   ),
   created_at: 'COALESCE(m.created_at, asset.created_at)',
-  tags: keptOr(WRITTEN_FIELDS.tags, MERGED_TAGS, 'm.tags'),
+  tags: keptOr(WRITTEN_FIELDS.tags, mergedTags('asset.tags', 'm.tags'), 'm.tags'),
 };
 export const MERGED_COLUMNS = Object.keys(BECOMES);
 export const changesOf = (becomes: typeof BECOMES, of = MERGED_COLUMNS): string =>
