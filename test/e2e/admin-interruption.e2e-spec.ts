@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
@@ -26,7 +27,8 @@ describe('A command that reads from a pipe', () => {
     ['SIGTERM', 143, 'stdin', (): string => '-'],
     ['SIGTERM', 143, 'a pipe that nobody writes', (): string => makeFifo(join(localDir, 'pipe'))],
   ] as const)('ends on %s with %i and stops the embedded Postgres: %s', async (signal, exitCode, _, input) => {
-    const words = ['import', '--workspace', 'acme', '--source', 'hr', input()];
+    const badLines = join(localDir, 'bad-lines');
+    const words = ['import', '--workspace', 'acme', '--source', 'hr', '--errors', badLines, input()];
     const child = spawn(process.execPath, [join(ROOT, PROGRAM), ...words], {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], LOCAL_DIR: localDir },
@@ -45,6 +47,7 @@ describe('A command that reads from a pipe', () => {
     expect(await ended).toEqual([exitCode, null]);
     expect(errors).toBe('error: Interrupted.\n');
     expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
+    expect(existsSync(badLines)).toBe(false);
   });
 });
 

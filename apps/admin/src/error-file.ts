@@ -6,7 +6,6 @@ import {
   existsSync,
   fchmodSync,
   fstatSync,
-  ftruncateSync,
   lstatSync,
   mkdtempSync,
   openSync,
@@ -30,20 +29,18 @@ const MODE = 0o600;
  * when the import ends. A failed import leaves the file unchanged, and makes no new one.
  */
 export class ErrorFile {
-  private readonly descriptor: number;
   private readonly spool = openNameless();
   /** Start of each run in the spool. */
   private readonly runs: number[] = [];
   private length = 0;
   private lastPlace = Infinity;
-  private readonly isNew: boolean;
-  private isComplete = false;
 
+  /** @throws when the file cannot be written */
   constructor(private readonly path: string) {
-    this.isNew = !existsSync(path);
-    this.descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, MODE);
-    // The mode of a file that exists already.
-    if (fstatSync(this.descriptor).isFile()) fchmodSync(this.descriptor, MODE);
+    const isNew = !existsSync(path);
+    closeSync(this.open());
+    // However the process ends, it leaves no file that it made only to see whether it can.
+    if (isNew) rmSync(path);
   }
 
   /**
@@ -82,21 +79,28 @@ export class ErrorFile {
       const { message } = error as Error;
       throw new CommandFailed(`The import is done, but its bad lines cannot be written to ${this.path}: ${message}.`);
     }
-    this.isComplete = true;
-  }
-
-  private async replace(): Promise<void> {
-    if (fstatSync(this.descriptor).isFile()) ftruncateSync(this.descriptor);
-    const runs = this.runs.map((start, index) => this.linesBetween(start, this.runs[index + 1] ?? this.length));
-    for await (const line of inOrder(runs)) writeSync(this.descriptor, `${line.slice(line.indexOf(' ') + 1)}\n`);
   }
 
   close(): void {
-    // Another import may have written it meanwhile.
-    const leavesNoFile = this.isNew && !this.isComplete && fstatSync(this.descriptor).size === 0;
     closeSync(this.spool);
-    closeSync(this.descriptor);
-    if (leavesNoFile) rmSync(this.path, { force: true });
+  }
+
+  private async replace(): Promise<void> {
+    const descriptor = this.open(constants.O_TRUNC);
+    try {
+      const runs = this.runs.map((start, index) => this.linesBetween(start, this.runs[index + 1] ?? this.length));
+      for await (const line of inOrder(runs)) writeSync(descriptor, `${line.slice(line.indexOf(' ') + 1)}\n`);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  private open(flags = 0): number {
+    const how = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | flags;
+    const descriptor = openSync(this.path, how, MODE);
+    // The mode of a file that exists already.
+    if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, MODE);
+    return descriptor;
   }
 
   private linesBetween(start: number, end: number): AsyncIterator<string> {
