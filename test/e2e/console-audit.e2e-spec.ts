@@ -129,6 +129,20 @@ describe('The audit in the console', () => {
     expect(await authors()).toEqual(['person (erased)', 'person The viewer']);
   });
 
+  it('shows a hundred events at most, however many an address asks for, and leads to the others', async () => {
+    const { id, slug } = await console.aWorkspace();
+    const ids = await api.arrange.manyAssets(id, 100);
+    const writer = await api.arrange.aClient(id);
+    const classified = await writer.patch('/v1/inventory/assets', { ids, patch: { classification: 'PUBLIC' } });
+    const browser = await console.signIn(slug, 'viewer');
+    await Sealing.once(api);
+
+    const { text } = await browser.get('/audit?pageSize=1000');
+
+    expect([classified.status, numbersIn(text).length]).toEqual([200, 100]);
+    expect(text).toMatch(/These are not the latest\. <a href="[^"]*pageCursor/);
+  });
+
   it('shows the seven days before the last day, without a first day', async () => {
     const { id, slug } = await console.aWorkspace();
     await arrangeEveryResource(api, id);

@@ -9,6 +9,8 @@ import { listQuery, sendList } from './list-query';
 import { type NameOf, Names, actorText } from './names';
 
 const RESOURCE = 'audit-events';
+/** Events of a page, which reads the names of all that they name. */
+const MOST_EVENTS = 100;
 /** Without a first day, the page begins so many days before its end. */
 const DAYS = 7;
 /** Postgres takes no year before it. */
@@ -49,7 +51,8 @@ export class AuditController {
 
   private async read(workspaceId: WorkspaceId, response: Response) {
     const query = await listQuery(AuditEventQueryDto, response.req);
-    const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
+    const { start, filters, texts, ...wanted } = this.paging.request(workspaceId, RESOURCE, query, response);
+    const size = Math.min(wanted.size, MOST_EVENTS);
     const now = this.clock.now();
     const end = Math.min(filters.until?.getTime() ?? now, now);
     const since = new Date(Math.max(end - DAYS * DAY_MS, FIRST_DAY));
