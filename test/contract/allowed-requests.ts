@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyCharacter } from './any-character';
 import { StrictSchemas } from './response-schemas';
 import {
   type Contract,
@@ -124,8 +125,8 @@ function textOf({ format, pattern, minLength = 0, maxLength = 100 }: Schema): fc
     const date = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     return date.map((time) => time.toISOString().slice(0, format === 'date' ? 10 : undefined));
   }
-  // Any code point, even U+0000: `binary` excludes only lone surrogates.
-  const any = fc.string({ unit: 'binary', minLength, maxLength });
+  // Even U+0000.
+  const any = fc.string({ unit: anyCharacter, minLength, maxLength });
   return pattern ? fc.oneof(any, fc.stringMatching(new RegExp(pattern))) : any;
 }
 

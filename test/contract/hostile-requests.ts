@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyCharacter } from './any-character';
 import {
   type Contract,
   type NamedOperation,
@@ -236,7 +237,7 @@ export class HostileRequests {
     const name = fc.oneof(
       fc.constantFrom(...this.memberNames),
       fc.constantFrom(...NAMES),
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
     );
     return fc
       .record({ at: fc.nat(12), value, name, kind: fc.constantFrom('replace', 'replace', 'add', 'double') })
@@ -267,7 +268,7 @@ export class HostileRequests {
     const ids = this.existing['id'] ?? [];
     return fc.oneof(
       { weight: 5, arbitrary: fc.constantFrom(...wrongValues(kind, ids, this.cursors)) },
-      { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+      { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },
     );
   }
 

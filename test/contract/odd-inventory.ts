@@ -6,6 +6,7 @@ import { VISIBILITIES } from '../../libs/inventory/src/imports/domain/import-rec
 import { operatorDataSource } from '../support/database-connection';
 import { importsOn } from '../support/imports';
 import type { TestDatabase } from '../support/test-database';
+import { anyCharacter } from './any-character';
 
 const SOURCE = 'odd';
 /** Ends with one owner of each visibility: assets of an owner who left remain. */
@@ -15,7 +16,7 @@ const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 const text = (maxLength: number, minLength = 0): fc.Arbitrary<string> =>
   fc
     .oneof(
-      { weight: 12, arbitrary: fc.string({ unit: 'binary', minLength, maxLength: 20 }) },
+      { weight: 12, arbitrary: fc.string({ unit: anyCharacter, minLength, maxLength: 20 }) },
       { weight: 6, arbitrary: fc.constantFrom('a', '‮evil', '👩‍👩‍👧‍👦', "'; --", '<b>', '\\', '"', ' ', 'é', 'e\u0301') },
       { weight: 1, arbitrary: fc.constantFrom('x', '🦉').map((one) => one.repeat(maxLength)) },
     )
