@@ -115,10 +115,8 @@ export class SignInController {
     const workspaces = await this.sessions.workspacesOf(me);
     const chosen = workspaces.find(({ workspaceId }) => workspaceId === to);
     if (!chosen) throw new NotFoundException();
-    if (chosen.workspaceId !== me.workspaceId) {
-      const moved = await this.sessions.move(me, chosen);
-      if (moved !== null) this.cookies.set(response, 'session', moved);
-    }
+    const moved = chosen.workspaceId === me.workspaceId ? null : await this.sessions.move(me, chosen);
+    if (moved !== null) this.cookies.set(response, 'session', moved);
     response.redirect(303, this.pageWanted(response));
   }
 

@@ -13,7 +13,6 @@ export const MOST_BYTES = 100_000_000;
 export const MOST_FILES = 20;
 /** Enough of a name to know the file by, and never too long for a file system. */
 const MOST_CHARACTERS = 60;
-const FAILED = 'failed-records.ndjson';
 
 /** Another file of the workspace comes, or is imported. */
 export class AnotherFile extends ConflictException {}
@@ -60,7 +59,7 @@ export class UploadFiles {
     }
   }
 
-  failedRecordsOf = (path: string): string => join(dirname(dirname(path)), FAILED);
+  failedRecordsOf = (path: string): string => join(dirname(dirname(path)), 'failed-records.ndjson');
 
   /**
    * Refuses a second file of a workspace until the whole request of the first one came, so that no workspace takes all

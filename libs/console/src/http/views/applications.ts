@@ -21,8 +21,7 @@ const KEYS = textarea(
 /** The newest secret of the page. Its forms change no newer one. */
 const NEWEST = `<input type="hidden" name="madeAt" value="<%= it.application.secretMadeAt?.toISOString() %>">`;
 
-const ROTATION = `${NEWEST}
-${select('overlap', 'Old secret', 'How long it is still accepted beside the new one.', OVERLAPS)}`;
+const ROTATION = `${NEWEST}${select('overlap', 'Old secret', 'How long it is still accepted beside the new one.', OVERLAPS)}`;
 
 const TRUST = `${input('issuer', 'Issuer', 'Such as https://token.actions.githubusercontent.com. Its keys are fetched within a minute; until then the trust opens nothing.', 'required')}
 ${input('subject', 'Subject', 'Exactly, or a prefix that ends in :* or /*, such as repo:acme/deploy:*.', 'required')}`;
