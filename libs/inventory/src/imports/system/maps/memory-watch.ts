@@ -7,8 +7,8 @@ const MEMORY = Math.min(totalmem(), process.constrainedMemory() || Infinity);
 /** Megabytes for young objects. They are fewer where the machine or the container has less than 4 GB. */
 const YOUNG_BY_DEFAULT = (NODE < 24 ? 48 : NODE < 26 ? 192 : 96) * Math.min(1, MEMORY / (4_096 * MEGABYTE));
 const OPTIONS = [process.env['NODE_OPTIONS'], ...process.execArgv].join(' ');
-/** A third of the memory for young objects. */
-const [, third] = /--max-semi-space-size=(\d+)/.exec(OPTIONS) ?? [];
+/** A third of the memory for young objects. Node takes the last one. */
+const [, third] = /.*--max-semi-space-size=(\d+)/.exec(OPTIONS) ?? [];
 /** Node ends the whole process, with a trace of its own, when only this is left. */
 const NEVER_USED = (third === undefined ? YOUNG_BY_DEFAULT : 3 * Number(third)) * MEGABYTE;
 /** Shares of the memory of the process. Work ends when so much more is left. */
