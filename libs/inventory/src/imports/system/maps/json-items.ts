@@ -60,6 +60,7 @@ export async function* jsonItems(
   const walk = new ItemWalk(path, documentLimit);
   const memory = new MemoryWatch();
   let silent = 0;
+  let isAll = false;
   try {
     for await (const chunk of content) {
       const { text, fault } = decoded(decoder, chunk);
@@ -76,13 +77,15 @@ export async function* jsonItems(
         throw new Error(`it has more than ${MOST_LEVELS_OF_FILE} lists and objects within each other`);
       }
     }
+    isAll = true;
     walk.take([...tokensOf(parse(decoder.decode())), ...tokensOf(parse(none))]);
     const items = walk.left();
     if (items.length > 0) yield items;
-    if (walk.levels > 0) throw new Error('it ends too early');
+    if (walk.levels > 0) throw new Error('a bracket is open');
   } catch (error) {
     if (!isOfContent(error)) throw error;
-    yield [...walk.left(), { fault: `The file is not JSON: ${reasonOf(error)}. Nothing after this was read.` }];
+    const reason = isAll ? 'it ends too early' : reasonOf(error);
+    yield [...walk.left(), { fault: `The file is not JSON: ${reason}. Nothing after this was read.` }];
   }
 }
 

@@ -192,7 +192,8 @@ describe('A path of items', () => {
   });
 
   it.each([
-    ['{"value":[{"id":"a"},{"id":"b"', 'it breaks the rules of JSON'],
+    ['{"value":[{"id":"a"},{"id":"b"', 'it ends too early'],
+    ['{"value":[{"id":"a"},{"id":"b"},', 'it ends too early'],
     ['{"value":[{"id":"a"},{"id":b"}]}', 'it breaks the rules of JSON'],
     [Buffer.from([...Buffer.from('{"value":[{"id":"a"},{"id":"'), 0xff, 0xff]), 'it is not UTF-8'],
   ])('of a file that is cut or broken ends with a fault: %s', async (content, reason) => {
