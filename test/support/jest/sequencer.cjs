@@ -6,7 +6,7 @@ const { createRequire } = require('node:module');
 const { default: Sequencer } = createRequire(require.resolve('jest'))('@jest/test-sequencer');
 
 const TAKES_LONG =
-  /\/(faults\/|architecture\/import-rules|browser\/|contract\/lint|e2e\/(admin|api-process|doc-examples|extending|key-rotation|long-streams|npm-start|pgbouncer|python-file|standbys|stream-cuts|workload-identity)|integration\/(embedded-postgres|redis-failover|standbys))/;
+  /\/(faults\/|architecture\/import-rules|browser\/|contract\/lint|e2e\/(admin|api-process|audit-checkpoint|console-import-processes|doc-examples|extending|key-rotation|long-streams|npm-(run-dev|start)|pgbouncer|python-file|standbys|stream-cuts|workload-identity)|integration\/(embedded-postgres|redis-failover|standbys))/;
 /** Number of other files that start between two slow ones. */
 const APART = 2;
 
