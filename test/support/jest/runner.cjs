@@ -1,4 +1,4 @@
-// Runs the test files in parallel, then those that say `@quiet` in their first comment, two at a time. A busy machine
+// Runs the test files in parallel, then those that say `@quiet` in their first comment, three at a time. A busy machine
 // disturbs them.
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
@@ -14,7 +14,7 @@ class RunnerOfTheRun extends Runner {
     const { maxWorkers } = this._globalConfig;
     for (const [files, atOnce] of [
       [tests.filter((test) => !quiet.has(test)), maxWorkers],
-      [[...quiet], Math.min(2, maxWorkers)],
+      [[...quiet], Math.min(3, maxWorkers)],
     ]) {
       if (files.length === 0) continue;
       this._globalConfig = { ...this._globalConfig, maxWorkers: atOnce };
