@@ -15,14 +15,17 @@ type KeyPair = ReturnType<typeof generateKeyPairSync>;
 describe('An issuer of OpenID Connect', () => {
   let issuer: Issuer;
   let described: string;
-  let lacking: string;
+  /** Instead of an address. */
+  let told: Record<string, unknown>;
   let methods: string[] | undefined;
   let claims: Record<string, unknown>;
   let changed: Record<string, unknown>;
   let signer: KeyPair;
   let keys: () => Response;
+  let refusal: Response | null;
   beforeEach(() => {
-    [described, lacking, signer, changed] = [`${HOST}/${OURS}/v2.0`, '', own, {}];
+    [described, told, signer, changed] = [`${HOST}/${OURS}/v2.0`, {}, own, {}];
+    refusal = null;
     keys = () => Response.json({ keys: [own.publicKey.export({ format: 'jwk' })] });
     const secretFile = join(mkdtempSync(join(tmpdir(), 'issuer-')), 'secret');
     writeFileSync(secretFile, 'secret\n');
@@ -31,6 +34,7 @@ describe('An issuer of OpenID Connect', () => {
     jest.spyOn(globalThis, 'fetch').mockImplementation((input) => {
       const path = input instanceof Request ? input.url : String(input);
       if (path.endsWith('/keys')) return Promise.resolve(keys());
+      if (path.endsWith('/token') && refusal) return Promise.resolve(refusal);
       const body = path.endsWith('/token')
         ? { access_token: 'x', token_type: 'bearer', id_token: signed(claims, signer) }
         : {
@@ -38,8 +42,11 @@ describe('An issuer of OpenID Connect', () => {
             ...{ jwks_uri: `${HOST}/keys`, id_token_signing_alg_values_supported: ['ES256'] },
             token_endpoint_auth_methods_supported: methods,
           };
-      const told = Object.entries(body).filter(([, value]) => value !== lacking);
-      return Promise.resolve(Response.json(Object.fromEntries(told)));
+      const members = Object.entries(body).map(([name, value]) => [
+        name,
+        String(value) in told ? told[String(value)] : value,
+      ]);
+      return Promise.resolve(Response.json(Object.fromEntries(members)));
     });
   });
   afterEach(() => jest.restoreAllMocks());
@@ -56,9 +63,11 @@ describe('An issuer of OpenID Connect', () => {
   };
 
   it.each(['authorize', 'token', 'keys'])('is asked again where it did not tell its address %s', async (address) => {
-    lacking = `${HOST}/${address}`;
-    await expect(issuer.begin()).rejects.toThrow('The issuer of accounts does not respond.');
-    lacking = '';
+    for (const instead of [undefined, 5, 'javascript:alert(1)', 'https://']) {
+      told = { [`${HOST}/${address}`]: instead };
+      await expect(issuer.begin()).rejects.toThrow('The issuer of accounts does not respond.');
+    }
+    told = {};
 
     await expect(signIn(OURS)).resolves.toHaveProperty('subject', 'ada');
   });
@@ -82,6 +91,16 @@ describe('An issuer of OpenID Connect', () => {
   it('is away while its keys are', async () => {
     keys = () => new Response('Bad Gateway', { status: 502 });
     await expect(signIn(OURS)).rejects.toThrow('does not respond');
+  });
+
+  it('is away while it has too many requests', async () => {
+    refusal = Response.json({ error: 'slow_down' }, { status: 429 });
+    await expect(signIn(OURS)).rejects.toThrow('does not respond');
+  });
+
+  it.each([400, 401])('makes it no fault of the person that it does not take the secret, with %i', async (status) => {
+    refusal = Response.json({ error: 'invalid_client' }, { status });
+    await expect(signIn(OURS)).rejects.toHaveProperty('error', 'invalid_client');
   });
 
   it('is away while a document of it has no end', async () => {

@@ -45,11 +45,12 @@ export class Issuer {
     if (this.secret === '') throw new Error('the secret for the issuer is empty');
     return this.accountOf(configuration, callback, kept).catch((cause: unknown) => {
       if (isAway(cause)) throw new IssuerAway(AWAY, { cause });
-      const { status, response } = cause as { status?: unknown; response?: Response };
+      const { error, status, response } = cause as { error?: unknown; status?: unknown; response?: Response };
       // The issuer does not take the secret: no fault of the person either. Elsewhere a 401 is of an access token that it
       // ended, as where a callback is sent twice at once.
       const { token_endpoint: endpoint = '' } = configuration.serverMetadata();
-      if (status === 401 && response?.url === new URL(endpoint).href) throw cause;
+      const isRefused = status === 401 && response?.url === new URL(endpoint).href;
+      if (isRefused || error === 'invalid_client') throw cause;
       return (cause as Error).message;
     });
   }
@@ -108,7 +109,8 @@ export class Issuer {
     });
     const { authorization_endpoint: asked, token_endpoint: given, jwks_uri: keys } = found.serverMetadata();
     // It would be kept, and sign nobody in.
-    if (!asked || !given || !keys) throw new Error('the document of the issuer lacks an address');
+    const isUsable = (address?: string): boolean => /^https?:/.test(address ?? '') && URL.canParse(address as string);
+    if (![asked, given, keys].every(isUsable)) throw new Error('the document of the issuer lacks an address');
     return found;
   }
 }
@@ -122,9 +124,10 @@ async function boundedFetch(address: string, options: object): Promise<Response>
   return Object.defineProperty(new Response(body, { status, headers }), 'url', { value: url });
 }
 
-/** Whether a request to the issuer failed on the way, took too long or met a fault of the issuer's own. */
+/** Whether a request to the issuer failed on the way, took too long, was one too many or met a fault of the issuer's own. */
 function isAway(error: unknown): boolean {
   const { code, status, cause } = error as { code?: unknown; status?: unknown; cause?: unknown };
   const isOnTheWay = error instanceof TypeError && code === undefined;
-  return isOnTheWay || code === 'OAUTH_TIMEOUT' || Number(cause instanceof Response ? cause.status : status) >= 500;
+  const told = Number(cause instanceof Response ? cause.status : status);
+  return isOnTheWay || code === 'OAUTH_TIMEOUT' || told === 429 || told >= 500;
 }
