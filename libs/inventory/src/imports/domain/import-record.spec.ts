@@ -210,6 +210,16 @@ describe('An import record', () => {
     },
   );
 
+  it('has no longer tags than a line of JSON, however it came', () => {
+    const tagged = (character: string) => ({
+      ...COMPUTER,
+      tags: Array.from({ length: 1_000 }, (_, place) => ({ key: `${place}${character.repeat(990)}` })),
+    });
+
+    expect(reasons(tagged('k'))).toEqual([]);
+    expect(reasons(tagged('\u0001'))).toEqual(['tags are longer than 1048576 characters as JSON.']);
+  });
+
   it('keeps the last of two equal tags', () => {
     const parsed = parseImportRecord({
       ...COMPUTER,

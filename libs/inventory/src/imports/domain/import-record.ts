@@ -7,6 +7,7 @@ import {
   categoryOf,
 } from '../../assets/domain/asset-category';
 import { CLASSIFICATIONS, MAX_DESCRIPTION_LENGTH } from '../../assets/domain/asset';
+import { MAX_LINE_BYTES } from './import-files.port';
 import { RecordReader } from './record-reader';
 import { isNever } from './import-time';
 
@@ -175,5 +176,9 @@ function readTags(root: RecordReader): { readonly key: string; readonly value: s
       root.warn(`${tag.path}key stands before with another value; the last one counts.`);
     seen.set(key, { key, value });
   }
-  return [...seen.values()];
+  const read = [...seen.values()];
+  // A line of JSON holds no more. A row of CSV may: JSON has six characters for a control character.
+  const length = JSON.stringify(read.flatMap(({ key, value }) => [key, value])).length;
+  if (length > MAX_LINE_BYTES) root.refuse(`tags are longer than ${MAX_LINE_BYTES} characters as JSON.`);
+  return read;
 }
