@@ -1,19 +1,22 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { ImportEnd, ImportNews, ImportOrder } from '#libs/console';
 import { ImportAlreadyRunning, type ImportsService, InputUnreadable, MapLibrary } from '#libs/inventory/operators';
-import { FailedRecords } from './failed-records';
+import { jsonLine } from '#libs/kernel';
 
 const MOST_BYTES_UNPACKED = 1_000_000_000;
 const MOST_RECORDS = 1_000_000;
+const MOST_BYTES_FAILED = 100_000_000;
 
-/** Runs the import of an upload. @throws what is no fault of the file */
+/** Runs the import of an upload. Its first failed records are kept, to be mended. @throws what is no fault of the file */
 export async function runImport(
   imports: Pick<ImportsService, 'asPerson'>,
   order: ImportOrder,
   tell: (news: ImportNews) => void,
 ): Promise<ImportEnd> {
   const { author, workspaceId, path, options, dryRun } = order;
-  const failed = new FailedRecords(order.failedRecords);
+  const failed = openSync(order.failedRecords, 'w', 0o600);
+  let [failedKept, length] = [0, 0];
   try {
     const report = await imports.asPerson(author).run(workspaceId, {
       ...options,
@@ -24,7 +27,11 @@ export async function runImport(
         if (progress.read + progress.skipped > MOST_RECORDS)
           throw new InputUnreadable(`The file has more than ${MOST_RECORDS.toLocaleString('en')} records.`);
       },
-      onBadLine: ({ line, reason, header, text, base64 }) => failed.add({ line, reason, header, text, base64 }),
+      onBadLine: ({ line, reason, header, text, base64 }) => {
+        if (length > MOST_BYTES_FAILED) return;
+        length += writeSync(failed, `${jsonLine({ line, reason, header, text, base64 })}\n`);
+        failedKept += 1;
+      },
     });
     return { report };
   } catch (error) {
@@ -33,7 +40,7 @@ export async function runImport(
     if (!(error instanceof InputUnreadable)) throw error;
     return { refusal: error.message.replaceAll(path, () => basename(path)), mayRepeat: false };
   } finally {
-    failed.close();
-    tell({ failedKept: failed.kept });
+    closeSync(failed);
+    tell({ failedKept });
   }
 }
