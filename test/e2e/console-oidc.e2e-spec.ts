@@ -439,7 +439,7 @@ describe('Sign-in by OpenID Connect', () => {
   });
 
   it.each([
-    ['does not exist', ['absent'], 'does not exist'],
+    ['does not exist', ['absent'], 'cannot be read (ENOENT)'],
     ['is a directory, as Docker mounts one for a file that is absent', [], 'cannot be read (EISDIR)'],
     ['is empty', ['empty'], 'is empty'],
   ])('does not start when the file of the secret %s', async (_what, name, fault) => {
@@ -466,7 +466,7 @@ describe('Sign-in by OpenID Connect', () => {
       expect([status, text.includes('does not respond')]).toEqual([503, true]);
       const [error] = lonely.logLines.flatMap(({ error }) => error ?? []);
       expect(error).toMatchObject({
-        name: 'IssuerAway',
+        name: 'ServiceUnavailableException',
         cause: { message: 'fetch failed', cause: expect.anything() as unknown },
       });
     } finally {

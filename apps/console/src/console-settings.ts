@@ -26,8 +26,7 @@ export function assertIssuerSecretReadable({ console: { oidc } }: Settings): voi
   try {
     if (readSecretFileSync(oidc.secretFile).toString().trim() !== '') return;
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    fault = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    fault = `cannot be read (${(error as NodeJS.ErrnoException).code})`;
   }
   throw new SettingsInvalid([`CONSOLE_OIDC_SECRET_FILE names ${oidc.secretFile}, which ${fault}`]);
 }
@@ -37,17 +36,12 @@ async function consoleFaults(environment: NodeJS.ProcessEnv): Promise<string[]> 
   const faults = isSet(environment, 'CONSOLE_DATABASE_URL') ? [] : ['CONSOLE_DATABASE_URL is required'];
   if (environment['NODE_ENV'] !== 'production') return faults;
   const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_URL: url, SIGNING_KEYS_DIR: signingKeysDir = '' } = environment;
-  if (!issuer) {
-    faults.push(
-      'CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID and CONSOLE_OIDC_SECRET_FILE are required when NODE_ENV=production',
-    );
-  } else if (!isHttps(issuer)) faults.push('CONSOLE_OIDC_ISSUER must be an https address when NODE_ENV=production');
+  if (!issuer) faults.push('CONSOLE_OIDC_ISSUER and its client are required when NODE_ENV=production');
+  else if (!isHttps(issuer)) faults.push('CONSOLE_OIDC_ISSUER must be an https address when NODE_ENV=production');
   if (!isHttps(url)) faults.push('CONSOLE_URL must be an https address when NODE_ENV=production');
   for (const kind of existsSync(signingKeysDir) ? [TOKEN_KEYS, CHECKPOINT_KEYS] : []) {
     if ((await listKeys(kind, signingKeysDir)).length === 0) continue;
-    faults.push(
-      `SIGNING_KEYS_DIR holds keys of tokens or checkpoints (*${kind.suffix}): give the console a directory without them`,
-    );
+    faults.push(`SIGNING_KEYS_DIR holds keys of tokens or checkpoints (*${kind.suffix}). The console must have none.`);
   }
   return faults;
 }

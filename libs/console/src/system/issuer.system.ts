@@ -1,16 +1,11 @@
 import { Injectable, NotFoundException, ServiceUnavailableException } from '@nestjs/common';
-import { isStorable, readForeignBody } from '#libs/kernel';
+import { isStorable } from '#libs/kernel';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
 import type { ClientAuth, Configuration } from 'openid-client';
 import type { Account } from '../domain/person';
 
 const TIMEOUT_SECONDS = 10;
-/** No document of an issuer is longer. */
-const MOST_BYTES = 1_000_000;
 const AWAY = 'The issuer of accounts does not respond. Try again in a minute.';
-
-/** The issuer does not respond, or not as OpenID Connect says. */
-class IssuerAway extends ServiceUnavailableException {}
 
 /** Signs people in by OpenID Connect: authorization code with PKCE, by openid-client. */
 @Injectable()
@@ -20,7 +15,7 @@ export class Issuer {
 
   constructor(private readonly settings: Settings) {}
 
-  /** Begins a sign-in: where the browser goes, and what it keeps. @throws {@link IssuerAway} */
+  /** Begins a sign-in: where the browser goes, and what it keeps. @throws 503 while the issuer does not respond */
   async begin(): Promise<{ readonly address: string; readonly kept: string }> {
     const client = await import('openid-client');
     const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()];
@@ -36,7 +31,7 @@ export class Issuer {
 
   /**
    * Ends it. Returns the reason as a text where the issuer refuses, or where the response does not belong to what the browser
-   * kept. @throws {@link IssuerAway}
+   * kept. @throws 503 while the issuer does not respond
    */
   async finish(callback: string, kept: string): Promise<Account | string> {
     const configuration = await this.discovered();
@@ -44,7 +39,7 @@ export class Issuer {
     this.secret = readSecretFileSync(this.getClient().secretFile).toString().trim();
     if (this.secret === '') throw new Error('the secret for the issuer is empty');
     return this.accountOf(configuration, callback, kept).catch((cause: unknown) => {
-      if (isAway(cause)) throw new IssuerAway(AWAY, { cause });
+      if (isAway(cause)) throw new ServiceUnavailableException(AWAY, { cause });
       const { error, status, response } = cause as { error?: unknown; status?: unknown; response?: Response };
       // The issuer does not take the secret: no fault of the person either. Elsewhere a 401 is of an access token that it
       // ended, as where a callback is sent twice at once.
@@ -88,7 +83,7 @@ export class Issuer {
       return await (this.configuration ??= this.discover(client));
     } catch (cause) {
       this.configuration = null;
-      throw new IssuerAway(AWAY, { cause });
+      throw new ServiceUnavailableException(AWAY, { cause });
     }
   }
 
@@ -103,7 +98,6 @@ export class Issuer {
     const insecure = this.settings.production ? [] : [client.allowInsecureRequests];
     const found = await client.discovery(new URL(issuer), clientId, undefined, authenticate, {
       timeout: TIMEOUT_SECONDS,
-      [client.customFetch]: boundedFetch,
       // Checks the signature of the id token by the issuer's keys.
       execute: [client.enableNonRepudiationChecks, ...insecure],
     });
@@ -113,15 +107,6 @@ export class Issuer {
     if (![asked, given, keys].every(isUsable)) throw new Error('the document of the issuer lacks an address');
     return found;
   }
-}
-
-/** Reads a document of the issuer, which may have no end. @throws as where the issuer fails on the way */
-async function boundedFetch(address: string, options: object): Promise<Response> {
-  const response = await fetch(address, options);
-  const { status, headers, url } = response;
-  const body = await readForeignBody(response.body ?? [], MOST_BYTES);
-  if (body === null) throw new TypeError(`A document of the issuer has more than ${MOST_BYTES} bytes.`);
-  return Object.defineProperty(new Response(body, { status, headers }), 'url', { value: url });
 }
 
 /** Whether a request to the issuer failed on the way, took too long, was one too many or met a fault of the issuer's own. */
