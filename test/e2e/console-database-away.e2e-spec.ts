@@ -56,7 +56,7 @@ describe('While the database of the console is away', () => {
     });
     holder.release();
 
-    expect([lost, await tried()]).toEqual(['Not imported: a.ndjson', 'Dry run of a.ndjson']);
+    expect([lost, await tried()]).toEqual(['Ended: a.ndjson', 'Dry run of a.ndjson']);
   });
 
   it('a download that no event can be recorded of is cut, and the log says why', async () => {

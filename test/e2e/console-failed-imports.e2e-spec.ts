@@ -21,9 +21,9 @@ describe('An import by the console that fails', () => {
   };
 
   it.each([
-    ['at once', 0, 'Not imported: x.ndjson'],
-    ['after a batch', BATCH, 'Stopped after 5,000 changes: x.ndjson'],
-  ])('%s is recorded as failed, and its page says what stays', async (source, before, title) => {
+    ['at once', 0],
+    ['after a batch', BATCH],
+  ])('%s is recorded as failed, and its page says what stays', async (source, before) => {
     const ids = [...Array.from({ length: before }, (_, n) => `${source} ${n}`), 'bad'];
     const lines = ids.map((externalId) => JSON.stringify({ externalId, categoryKey: 'CUSTOM', name: 'Thing' }));
     const file = `${lines.join('\n')}\n`;
@@ -35,7 +35,8 @@ describe('An import by the console that fails', () => {
     const { text } = await admin.ended(path);
     await console.database.admin.query('ALTER TABLE asset DROP CONSTRAINT planted');
 
-    expect(/<h1>(.*)<\/h1>/.exec(text)?.[1]).toBe(title);
+    expect(/<h1>(.*)<\/h1>/.exec(text)?.[1]).toBe('Ended: x.ndjson');
+    expect(text).toContain('What was written before its end stays');
     const { rows } = await console.database.admin.query(
       `SELECT outcome, files, (SELECT count(*)::int FROM asset WHERE asset.source = import_run.source) AS assets
          FROM import_run WHERE source = $1`,

@@ -13,13 +13,8 @@ const LIMITS = '--max-old-space-size=256 --max-semi-space-size=16';
 /** Node ends a process so that needs more memory, and the system one for which there is none. */
 const FOR_MEMORY = ['SIGABRT', 'SIGKILL'];
 
-export interface UploadOptions extends Pick<
-  ImportOptions,
-  'source' | 'format' | 'strict' | 'missing' | 'hideAtMost' | 'rekeyBy' | 'createTagKeys'
-> {
-  /** The name of a ready map. */
-  readonly map: string | null;
-}
+/** With the name of a ready map. */
+export type UploadOptions = Omit<ImportOptions, 'files' | 'dryRun' | 'map'> & { readonly map: string | null };
 
 export interface ImportOrder {
   readonly author: PersonAuthor;
@@ -33,11 +28,7 @@ export interface ImportOrder {
 /** How an import ended that the console's own faults did not end. */
 export type ImportEnd = { readonly report: ImportReport } | { readonly refusal: string; readonly mayRepeat: boolean };
 
-export type ImportNews =
-  | { readonly progress: ImportProgress }
-  | { readonly failedKept: number }
-  | { readonly end: ImportEnd }
-  | { readonly error: unknown };
+export type ImportNews = Partial<{ progress: ImportProgress; failedKept: number; end: ImportEnd; error: unknown }>;
 
 /**
  * Runs imports in processes: pages wait for none of them, and one that needs too much memory ends alone. A thread ends the
@@ -57,7 +48,7 @@ export class ImportProcesses {
     child.send([order, { ...this.settings }]);
     for await (const [news] of on(child, 'message', { close: ['exit'] }) as AsyncIterable<[ImportNews]>) {
       if ('error' in news) throw news.error;
-      if (!('end' in news)) onNews(news);
+      if (!news.end) onNews(news);
       else {
         this.idle.add(child);
         return news.end;

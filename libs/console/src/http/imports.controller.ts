@@ -28,12 +28,17 @@ import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
 import { MAPS, UploadDto } from './upload.dto';
-import { type StoredFile, type Upload, Uploads, isUnderWay } from './uploads';
+import { type StoredFile, Uploads, isUnderWay } from './uploads';
 
 /** A field of the form is a short text, whose name has no brackets. */
 const FORM_LIMITS = { fileSize: MOST_BYTES, parts: 21, fieldSize: 2_000, fieldNameSize: 100, fieldNestingDepth: 0 };
 const REFRESH_SECONDS = 2;
 const LATEST_RUNS = 100;
+/** A refused import may have merged batches before. Its record counts them. */
+const TITLE = {
+  ...{ trying: 'Trying', tried: 'Dry run of' },
+  ...{ importing: 'Importing', imported: 'Imported', refused: 'Ended:' },
+};
 
 const showForm = (response: Response, content: Partial<Refused>): void =>
   sendPage(response, 'uploadForm', { title: 'Import a file', maps: MAPS, formats: FORMATS, ...content });
@@ -114,7 +119,8 @@ export class ImportsController {
     if (isUnderWay(upload)) response.setHeader('Refresh', String(REFRESH_SECONDS));
     const { bytesRead = 0, bytesTotal = null, read = 0 } = upload.progress ?? {};
     const percent = bytesTotal ? Math.floor((bytesRead * 100) / bytesTotal) : 0;
-    sendPage(response, 'upload', { title: titleOf(upload), upload, isUnderWay: isUnderWay(upload), percent, read });
+    const title = `${TITLE[upload.state]} ${upload.name}`;
+    sendPage(response, 'upload', { title, upload, isUnderWay: isUnderWay(upload), percent, read });
   }
 
   @Post('uploads/:id/import')
@@ -159,13 +165,4 @@ export class ImportsController {
     });
     return { ...fields, createTagKeys, hideAtMost: limit, map: map ?? null };
   }
-}
-
-const TITLES = { trying: 'Trying', tried: 'Dry run of', importing: 'Importing', imported: 'Imported' } as const;
-
-function titleOf({ state, name, report, progress }: Upload): string {
-  if (state !== 'refused') return `${TITLES[state]} ${name}`;
-  // Only an import has a report, that of its dry run. Batches that were merged before it failed stay.
-  const changes = report && progress ? progress.created + progress.updated + progress.hidden + progress.rekeyed : 0;
-  return changes > 0 ? `Stopped after ${changes.toLocaleString('en')} changes: ${name}` : `Not imported: ${name}`;
 }

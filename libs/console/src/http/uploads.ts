@@ -154,37 +154,27 @@ export class Uploads implements OnModuleDestroy {
   }
 
   /** Never fails: the others that wait for their turn would not run. */
-  private async run(upload: Upload, me: SignedIn): Promise<void> {
-    const { path } = upload;
+  private async run(upload: Upload, { personId, requestId }: SignedIn): Promise<void> {
+    const { id, workspaceId, path, options } = upload;
+    const dryRun = upload.state === 'trying';
+    upload.failedKept = 0;
     try {
-      await this.runNow(upload, me);
+      // The right may have ended while others had their turn.
+      const [{ state, role } = {}] = await this.people.list(workspaceId, [personId]);
+      if (state !== 'open' || role !== 'admin') throw new ForbiddenException('Its person may not import any more.');
+      if (this.stopping) throw new ServiceUnavailableException('The console stopped.');
+      const failedRecords = this.files.failedRecordsOf(path);
+      const order = { author: { personId, requestId }, workspaceId, path, failedRecords, options, dryRun };
+      const end = await this.processes.run(order, (news) => Object.assign(upload, news));
+      if ('report' in end) Object.assign(upload, { ...end, state: dryRun ? 'tried' : 'imported' });
+      else Object.assign(upload, { reason: end.refusal, state: end.mayRepeat && !dryRun ? 'tried' : 'refused' });
     } catch (error) {
-      upload.state = 'refused';
-      upload.reason = this.told(error, upload);
+      const isTold = error instanceof HttpException;
+      if (!isTold) this.logger.error({ message: 'import of an upload failed', upload: id, error });
+      Object.assign(upload, { state: 'refused', reason: isTold ? error.message : OURS });
     } finally {
       upload.endedAt = this.clock.now();
       if (upload.state !== 'tried') this.files.remove(path, { keepsFailedRecords: upload.failedKept > 0 });
     }
-  }
-
-  private async runNow(upload: Upload, { personId, requestId }: SignedIn): Promise<void> {
-    const { workspaceId, path, options } = upload;
-    const dryRun = upload.state === 'trying';
-    upload.failedKept = 0;
-    // The right may have ended while others had their turn.
-    const [{ state, role } = {}] = await this.people.list(workspaceId, [personId]);
-    if (state !== 'open' || role !== 'admin') throw new ForbiddenException('Its person may not import any more.');
-    if (this.stopping) throw new ServiceUnavailableException('The console stopped.');
-    const failedRecords = this.files.failedRecordsOf(path);
-    const order = { author: { personId, requestId }, workspaceId, path, failedRecords, options, dryRun };
-    const end = await this.processes.run(order, (news) => Object.assign(upload, news));
-    if ('report' in end) Object.assign(upload, { ...end, state: dryRun ? 'tried' : 'imported' });
-    else Object.assign(upload, { reason: end.refusal, state: end.mayRepeat && !dryRun ? 'tried' : 'refused' });
-  }
-
-  private told(error: unknown, { id }: Upload): string {
-    if (error instanceof HttpException) return error.message;
-    this.logger.error({ message: 'import of an upload failed', upload: id, error });
-    return OURS;
   }
 }

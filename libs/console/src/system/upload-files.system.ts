@@ -17,17 +17,9 @@ const MOST_CHARACTERS = 60;
 /** Another file of the workspace comes, or is imported. */
 export class AnotherFile extends ConflictException {}
 
-/** The request that sends a file. */
-export interface Sender extends Readable {
-  readonly signedIn: SignedIn;
-  /** Rejects with an {@link HttpException} once the person may not send it any more. */
-  readonly admit: () => Promise<unknown>;
-}
-
-export interface SentFile {
-  readonly originalname: string;
-  readonly stream: Readable;
-}
+/** The request that sends a file. `admit` rejects with an {@link HttpException} once the person may not send it any more. */
+export type Sender = Readable & { readonly signedIn: SignedIn; readonly admit: () => Promise<unknown> };
+export type SentFile = { readonly originalname: string; readonly stream: Readable };
 
 /** Uploaded files in a directory of this instance, which nobody else on the machine can read. */
 @Injectable()

@@ -35,7 +35,8 @@ ${field('file', 'File', 'NDJSON, CSV, or what the map reads. Up to 100 MB; gzip 
 <p class="soft">This page shows the progress every two seconds. You may leave it: <a href="/imports">Imports</a> leads back.</p>
 <% } %>
 <% if (it.upload.reason) { %><p class="notice bad"><%= it.upload.reason %></p><% } %>
-<% if (it.upload.state === 'refused') { %><p><a class="button" href="/imports/new">Upload a file</a></p><% } %>
+<% if (it.upload.state === 'refused') { %><p>What was written before its end stays, and <a href="/imports">Imports</a> counts it.</p>
+<p><a class="button" href="/imports/new">Upload a file</a></p><% } %>
 <% const isTried = it.upload.state === 'tried'; if (isTried || it.upload.state === 'imported') { %>
 <% if (isTried) { %><p>This is what the import would do. Nothing is written yet.</p><% } %>
 ${COUNTS}
