@@ -47,7 +47,7 @@ describe('The applications of the console', () => {
 
   const actions = [
     ...['rotate-secret', 'end-secret', 'remove-secret', 'disable', 'enable', 'scopes', 'limits'],
-    ...['keys', 'keys/remove', 'trust', 'trust/remove'],
+    ...['keys', 'remove-key', 'trust', 'remove-trust'],
   ];
 
   it('are a thousand at most, unless an operator creates more', async () => {
@@ -129,7 +129,7 @@ describe('The applications of the console', () => {
     const { text } = await admin.get(path);
 
     const asked = [...text.matchAll(/<details><summary[^]*?action="([^"]*)"/g)].map(([, action]) => action);
-    const endings = ['disable', 'keys/remove', 'end-secret', 'remove-secret', 'trust/remove'];
+    const endings = ['disable', 'remove-key', 'end-secret', 'remove-secret', 'remove-trust'];
     expect(asked).toEqual(endings.map((ending) => `${path}/${ending}`));
     expect(text.match(/<button class="bad">/g)).toHaveLength(endings.length);
   });
@@ -232,7 +232,7 @@ describe('The applications of the console', () => {
     ]);
     const [empty, unknown] = [
       await act(clientId, 'keys', { jwk: '' }),
-      await act(clientId, 'keys/remove', { kid: 'other' }),
+      await act(clientId, 'remove-key', { kid: 'other' }),
     ];
     expect([empty.status, unknown.status]).toEqual([400, 404]);
     const sized = (size: number) => {
@@ -243,8 +243,8 @@ describe('The applications of the console', () => {
     expect([longest.status, long.status]).toEqual([303, 400]);
     expect(long.text).toMatch(/id="jwk-error"[^>]*>[^<]*1 to 20000 characters/);
     expect((await admin.get(path)).text).toContain('Key first');
-    expect((await act(clientId, 'keys/remove', { kid: '20000' })).status).toBe(303);
-    expect((await act(clientId, 'keys/remove', { kid: 'first' })).status).toBe(303);
+    expect((await act(clientId, 'remove-key', { kid: '20000' })).status).toBe(303);
+    expect((await act(clientId, 'remove-key', { kid: 'first' })).status).toBe(303);
     const recorded = await eventsOf(clientId);
     expect(recorded.map(({ action }) => action)).toEqual([
       ...['application.created', 'application.key_added', 'application.key_added'],
@@ -260,8 +260,8 @@ describe('The applications of the console', () => {
     await act(clientId, 'keys', { jwk: JSON.stringify({ ...key, kid: '  my key ' }) });
 
     const [trimmed, removed] = [
-      await act(clientId, 'keys/remove', { kid: 'my key' }),
-      await act(clientId, 'keys/remove'),
+      await act(clientId, 'remove-key', { kid: 'my key' }),
+      await act(clientId, 'remove-key'),
     ];
 
     expect([trimmed.status, removed.status]).toEqual([404, 303]);
@@ -301,11 +301,11 @@ describe('The applications of the console', () => {
     expect(text).toContain('<td data-label="Audience"><code>http');
     expect(text).toContain(`<a href="/audit?clientId=${clientId}">`);
     expect(text).toContain('<td>Trust repo:acme/deploy:*</td>');
-    expect((await act(clientId, 'trust/remove', { trust: 'x' })).status).toBe(404);
+    expect((await act(clientId, 'remove-trust', { trust: 'x' })).status).toBe(404);
     // Another one in the same issuer, and for the same subject.
     const others = [{ subject: 'repo:acme/other:*' }, { issuer: 'https://other.example.com' }];
     for (const other of others) expect((await act(clientId, 'trust', { ...trust, ...other })).status).toBe(303);
-    expect((await act(clientId, 'trust/remove')).status).toBe(303);
+    expect((await act(clientId, 'remove-trust')).status).toBe(303);
     expect((await eventsOf(clientId)).map(({ action }) => action)).toEqual([
       ...['application.created', ...Array<string>(3).fill('application.trust_added'), 'application.trust_removed'],
     ]);

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AssetsService } from '#libs/inventory';
-import { Downloads } from '../../libs/console/src/http/downloads';
+import { AuditRecorder } from '#libs/audit/operators';
 import { type EveryResource, arrangeEveryResource } from '../contract/every-resource';
 import { type ConsoleBrowser, type TestConsole, startConsoleWithApi } from '../support/console-setting';
 import type { TestApp } from '../support/start-app';
@@ -39,7 +39,7 @@ describe('Downloads of the console', () => {
       await person.get('/computers/download?isMonitored=true'),
     ];
 
-    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="inventory.csv"');
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="assets.csv"');
     expect(csv.text).toMatch(/^"id","name",.*\r\n"[0-9a-f-]{36}","'=1\+1","CUSTOM","PUBLIC",.*\r\n$/);
     expect(none.text.split('\r\n')).toHaveLength(2);
     expect([computers.status, computers.text.startsWith('"id","name","owner"')]).toEqual([200, true]);
@@ -96,12 +96,12 @@ describe('Downloads of the console', () => {
   it('leave no event in a workspace that was deleted meanwhile', async () => {
     const gone = await console.aWorkspace();
     const person = await console.signIn(gone.slug, 'viewer');
-    const downloads = console.app.get(Downloads) as unknown as { record: (...values: unknown[]) => Promise<void> };
-    const record = downloads.record.bind(downloads);
+    const record = Reflect.get(AuditRecorder.prototype, 'recordExport');
     const directory = mkdtempSync(join(tmpdir(), 'compliance-audit-'));
-    const recorded = jest.spyOn(downloads, 'record').mockImplementationOnce(async (...values) => {
+    const recorded = jest.spyOn(AuditRecorder.prototype, 'recordExport');
+    recorded.mockImplementationOnce(async function (this: AuditRecorder, ...values) {
       await console.admin('workspaces', 'delete', gone.slug, '--archive', directory, '--yes');
-      await record(...values);
+      await record.apply(this, values);
     });
 
     expect((await person.get('/inventory/download')).status).toBe(200);

@@ -159,17 +159,12 @@ describe('The console changes assets', () => {
       /<p class="notice" role="status">([^<]*)</.exec((await browser.get(path)).text)?.[1];
 
     await admin.post('/inventory/ticked/owner', [...ticked, ['owner', 'ada@example.com']]);
-    const { console_notice: left = '' } = admin.cookies;
     expect(await notice()).toBe('2 of 3 ticked assets have the new owner now. The rest is not there any more.');
     expect(await notice()).toBeUndefined();
     await admin.post('/inventory/ticked/classification', [...ticked.slice(0, -1), ['classification', 'PUBLIC']]);
     expect(await notice()).toBe('2 of 2 ticked assets have the new classification now.');
 
     const other = await console.signIn(ours.slug, 'admin');
-    for (const forged of [left, `${Buffer.from('Pay here').toString('base64url')}.${left.split('.')[1] ?? ''}`, 'x']) {
-      other.cookies = { ...other.cookies, console_notice: forged };
-      expect(await notice(other)).toBeUndefined();
-    }
     expect(await notice(other, '/inventory?notice=Pay+here')).toBeUndefined();
   });
 

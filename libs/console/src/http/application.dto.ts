@@ -47,17 +47,3 @@ export class RotationDto extends SecretDto {
   @Choice({ description: 'How long the old secret is accepted.', list: OVERLAP, required: true })
   overlap!: keyof typeof OVERLAPS;
 }
-
-const LIMIT = { minLength: 3, maxLength: 19, description: 'Requests per minute / burst.' } as const;
-
-@Form()
-export class LimitsDto {
-  @Text(LIMIT)
-  read?: string;
-
-  @Text(LIMIT)
-  write?: string;
-
-  @Text(LIMIT)
-  token?: string;
-}

@@ -16,7 +16,6 @@ import type { Response } from 'express';
 import type { SignedIn } from '../domain/signed-in';
 import { Access, Sent, type SentTo } from './access.decorator';
 import {
-  LimitsDto,
   NewApplicationDto,
   NewKeysDto,
   NewTrustDto,
@@ -27,7 +26,6 @@ import {
 } from './application.dto';
 import { Cookies } from './cookies';
 import { tokenOf } from './form-token';
-import { leaveNotice, takeNotice } from './notices';
 import { idOf } from './path-id';
 import { sendPage } from './page';
 import { type Refused, type Typed, orShowAgain, readFields, refuseFields } from './read-fields';
@@ -50,6 +48,40 @@ export class ApplicationsController {
     private readonly settings: Settings,
   ) {}
 
+  /** What the forms of an application do. */
+  private readonly changes: Readonly<Record<string, Change>> = {
+    'rotate-secret': async ({ me, client_id: id, body }, response) => {
+      const { overlap, madeAt = null } = await readFields(RotationDto, body);
+      const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap], madeAt);
+      return rotated && this.showSecret(response, 'Secret rotated', rotated);
+    },
+    'end-secret': async ({ me, client_id: id, body }) =>
+      this.applications.asPerson(me).endOldSecret(id, await madeAtOf(body)),
+    'remove-secret': async ({ me, client_id: id, body }) =>
+      this.applications.asPerson(me).removeSecret(id, await madeAtOf(body)),
+    disable: ({ me, client_id: id }) => this.applications.asPerson(me).setDisabled(id, true),
+    enable: ({ me, client_id: id }) => this.applications.asPerson(me).setDisabled(id, false),
+    keys: async ({ me, client_id: id, body }) => {
+      const { jwk } = await readFields(NewKeysDto, body);
+      return this.keys.asPerson(me).add(id, await readClientKeys(jwk));
+    },
+    'remove-key': ({ me, client_id: id, body }) => this.keys.asPerson(me).remove(id, String(body['kid'])),
+    // The trust opens nothing until a background worker fetched the keys of the issuer.
+    trust: async ({ me, client_id: id, body }) => {
+      const { issuer, subject } = await readFields(NewTrustDto, body);
+      refuseFields({ issuer: issuerFault(issuer, this.settings.baseUrl, false), subject: subjectFault(subject) });
+      const trust = { issuer, subject, audience: null, insecure: false, given: false, keys: null };
+      return this.trusts.asPerson(me).add(id, trust);
+    },
+    'remove-trust': ({ me, client_id: id, body }) => this.trusts.asPerson(me).remove(id, idOf(String(body['trust']))),
+    scopes: async ({ me, client_id: id, body }) => {
+      const { scopes } = await readFields(ScopesDto, body);
+      return this.applications.asPerson(me).setScopes(id, scopes, String(body['changed']));
+    },
+    limits: async ({ me, client_id: id, body }) =>
+      this.applications.asPerson(me).setLimits(id, readLimits(body), this.settings.rateLimits),
+  };
+
   /** `refused` comes from {@link create} alone. */
   @Get()
   async list(@Sent() { me }: Pick<SentTo, 'me'>, @Res() response: Response, refused?: Refused): Promise<void> {
@@ -67,7 +99,7 @@ export class ApplicationsController {
       refuseFields({ name: length >= MOST_APPLICATIONS && TOO_MANY });
       const clientId = clientIdOf(me, body);
       const wanted = [me.workspaceId, name, scopes, { clientId }] as const;
-      await this.change(me, clientId, response, async () => {
+      await this.change(clientId, response, async () => {
         if (noSecret) return applications.createWithoutSecret(...wanted);
         return this.showSecret(response, 'Application created', await applications.create(...wanted));
       });
@@ -91,100 +123,33 @@ export class ApplicationsController {
     });
     const typed = { scopes: application.scopes, ...refused?.typed };
     const choices = { limits: Object.fromEntries(limits), scopes: SCOPE_MEANINGS };
-    const notice = takeNotice(this.cookies, me, response);
+    const notice = this.cookies.takeNotice(response);
     const content = { title: application.name, notice, application, trusts, ...choices };
     sendPage(response, 'application', { ...content, ...refused, typed });
   }
 
-  @Post(':client_id/rotate-secret')
-  async rotate(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
-    const { me, client_id: id } = sent;
-    await this.submit(sent, response, RotationDto, async ({ overlap, madeAt = null }) => {
-      const rotated = await this.applications.asPerson(me).rotateSecret(id, OVERLAPS[overlap], madeAt);
-      return rotated && this.showSecret(response, 'Secret rotated', rotated);
-    });
-  }
-
-  @Post([':client_id/end-secret', ':client_id/remove-secret'])
-  async endSecret(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
-    const end = response.req.path.endsWith('/end-secret') ? 'endOldSecret' : 'removeSecret';
-    await this.submit(sent, response, SecretDto, async ({ madeAt = null }) =>
-      this.applications.asPerson(sent.me)[end](sent.client_id, madeAt),
-    );
-  }
-
-  @Post(':client_id/keys')
-  async addKeys(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
-    await this.submit(sent, response, NewKeysDto, async ({ jwk }) =>
-      this.keys.asPerson(sent.me).add(sent.client_id, await readClientKeys(jwk)),
-    );
-  }
-
-  @Post(':client_id/keys/remove')
-  async removeKey(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.change(me, id, response, () => this.keys.asPerson(me).remove(id, String(body['kid'])));
-  }
-
-  /** The trust opens nothing until a background worker fetched the keys of the issuer. */
-  @Post(':client_id/trust')
-  async addTrust(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
-    await this.submit(sent, response, NewTrustDto, async ({ issuer, subject }) => {
-      refuseFields({ issuer: issuerFault(issuer, this.settings.baseUrl, false), subject: subjectFault(subject) });
-      const trust = { issuer, subject, audience: null, insecure: false, given: false, keys: null };
-      return this.trusts.asPerson(sent.me).add(sent.client_id, trust);
-    });
-  }
-
-  @Post(':client_id/trust/remove')
-  async removeTrust(@Sent() { me, client_id: id, body }: ToApplication, @Res() response: Response): Promise<void> {
-    await this.change(me, id, response, () => this.trusts.asPerson(me).remove(id, idOf(String(body['trust']))));
-  }
-
-  @Post([':client_id/disable', ':client_id/enable'])
-  async setDisabled(@Sent() { me, client_id: id }: ToApplication, @Res() response: Response): Promise<void> {
-    const isDisabled = response.req.path.endsWith('/disable');
-    await this.change(me, id, response, () => this.applications.asPerson(me).setDisabled(id, isDisabled));
-  }
-
-  @Post(':client_id/scopes')
-  async setScopes(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
+  /** Changes an application as a form says. Where fields are at fault, the page shows why. */
+  @Post(':client_id/:form')
+  async submit(@Sent() sent: SentTo<'client_id' | 'form'>, @Res() response: Response): Promise<void> {
+    const [, make] = Object.entries(this.changes).find(([form]) => form === sent.form) ?? [];
+    if (!make) throw new NotFoundException();
     // A form without a ticked box names no scopes.
-    const body = { scopes: [], ...sent.body };
-    await this.submit({ ...sent, body }, response, ScopesDto, ({ scopes }) =>
-      this.applications.asPerson(sent.me).setScopes(sent.client_id, scopes, String(sent.body['changed'])),
-    );
-  }
-
-  @Post(':client_id/limits')
-  async lowerLimits(@Sent() sent: ToApplication, @Res() response: Response): Promise<void> {
-    await this.submit(sent, response, LimitsDto, async (fields) =>
-      this.applications.asPerson(sent.me).setLimits(sent.client_id, readLimits(fields), this.settings.rateLimits),
-    );
+    const body = sent.form === 'scopes' ? { scopes: [], ...sent.body } : sent.body;
+    const change = () => this.change(sent.client_id, response, () => make(sent, response));
+    await orShowAgain(body, change, (refused) => this.show(sent, response, refused));
   }
 
   /** Leads to an application after a change. A form that is sent again makes no other secret, and the page says so. */
-  private async change(me: SignedIn, id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
+  private async change(id: string, response: Response, make: () => Promise<unknown>): Promise<void> {
     assertClientId(id);
     try {
       if (!(await make())) throw new NotFoundException();
     } catch (error) {
       if (!(error instanceof MadeBefore)) throw error;
-      leaveNotice(this.cookies, me, response, MADE_BEFORE);
+      this.cookies.leaveNotice(response, MADE_BEFORE);
     }
     // A new secret has a page of its own.
     if (!response.headersSent) response.redirect(303, `/applications/${id}`);
-  }
-
-  /** Changes an application as a form says. Where fields are at fault, the page shows why. */
-  private async submit<Fields extends object>(
-    sent: ToApplication,
-    response: Response,
-    dto: new () => Fields,
-    make: (fields: Fields) => Promise<unknown>,
-  ): Promise<void> {
-    const { me, client_id: id, body } = sent;
-    const change = () => this.change(me, id, response, async () => make(await readFields(dto, body)));
-    await orShowAgain(body, change, (refused) => this.show(sent, response, refused));
   }
 
   /** The only page that ever shows the secret. */
@@ -195,6 +160,9 @@ export class ApplicationsController {
 }
 
 type ToApplication = SentTo<'client_id'>;
+type Change = (sent: ToApplication, response: Response) => Promise<unknown>;
+
+const madeAtOf = async (body: Typed): Promise<Date | null> => (await readFields(SecretDto, body)).madeAt ?? null;
 
 /** Postgres takes no NUL. */
 function assertClientId(text: string): void {
@@ -206,9 +174,9 @@ const clientIdOf = ({ secret }: SignedIn, { once }: Typed): string =>
   `ci_${Buffer.from(tokenOf(secret, `application ${String(once).toLowerCase()}`), 'base64url').toString('hex', 0, 16)}`;
 
 /** Reads limits as people write them, such as 20/40. @throws `validation_failed` */
-function readLimits(typed: LimitsDto): Partial<RateLimits> {
-  const given = RATE_CLASSES.filter((rateClass) => typed[rateClass] !== undefined);
-  const limits = given.map((rateClass) => [rateClass, parseRateLimit(typed[rateClass] ?? '')] as const);
+function readLimits(typed: Typed): Partial<RateLimits> {
+  const given = RATE_CLASSES.filter((rateClass) => typed[rateClass]);
+  const limits = given.map((rateClass) => [rateClass, parseRateLimit(String(typed[rateClass]).trim())] as const);
   const reason = 'Write the requests per minute, a slash and the burst, such as 20/40.';
   refuseFields(Object.fromEntries(limits.map(([rateClass, limit]) => [rateClass, limit === null && reason])));
   return Object.fromEntries(limits);

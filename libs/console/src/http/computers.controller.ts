@@ -47,9 +47,8 @@ export class ComputersController {
     const query = await listQuery(ComputerQueryDto, response.req);
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
-      ...{ name: 'computers.csv', mediaType: 'text/csv; charset=utf-8' },
+      ...{ name: `${RESOURCE}.csv`, mediaType: 'text/csv; charset=utf-8' },
       head: csvLine([...COLUMNS, ...CHECKS]),
-      resource: RESOURCE,
       reader: await this.computers.reader(me.workspaceId, filters, { expand: 'owner' }),
       line: (one) => {
         const row = { ...one, owner: one.owner?.name, ownerEmail: one.owner?.email };

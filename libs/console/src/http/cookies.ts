@@ -36,6 +36,15 @@ export class Cookies {
     return value;
   }
 
+  /** Leaves a text for the page that a form leads to, so no address carries it. It is told once. */
+  leaveNotice(response: Response, text: string): void {
+    this.set(response, 'notice', Buffer.from(text).toString('base64url'), 60_000);
+  }
+
+  takeNotice(response: Response): string {
+    return Buffer.from(this.take(response, 'notice') ?? '', 'base64url').toString();
+  }
+
   set(response: Response, name: Name, value: string, maxAgeMs?: number): void {
     response.cookie(this.nameOf(name), value, { ...OPTIONS, secure: this.secure, maxAge: maxAgeMs });
   }

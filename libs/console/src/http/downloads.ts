@@ -12,12 +12,11 @@ import { FairShare } from './fair-share';
 /** A page of large assets is shorter, because several people may download at once. */
 const PAGE = { size: 500, mostBytes: 2_000_000 };
 
-/** A list as a file: its lines, and its name in the audit. */
+/** A list as a file. Its name without the ending is the one in the audit. */
 export interface Download<Item> {
   readonly name: string;
   readonly mediaType: string;
   readonly head: string;
-  readonly resource: string;
   readonly reader: (page: PageRequest) => Promise<Page<Item>>;
   readonly line: (item: Item) => string;
 }
@@ -63,20 +62,14 @@ export class Downloads {
         page = await download.reader({ ...PAGE, after: page.endPosition });
       }
     } finally {
-      await this.record(me, download.resource, rows);
-    }
-  }
-
-  private async record(me: SignedIn, resource: string, rows: number): Promise<void> {
-    const { workspaceId, requestId } = me;
-    try {
-      await this.database.inTenant({ workspaceId }, (manager) =>
-        this.audit.asPerson(me).recordExport(manager, workspaceId, { resource, rows, requestId }),
-      );
-    } catch (error) {
-      const lost = { workspaceId, requestId, resource, rows, error };
-      this.logger.error({ message: 'download not recorded in the audit', ...lost });
-      throw error;
+      const { workspaceId, requestId } = me;
+      const exported = { resource: download.name.split('.')[0] as string, rows, requestId };
+      await this.database
+        .inTenant(me, (manager) => this.audit.asPerson(me).recordExport(manager, workspaceId, exported))
+        .catch((error: unknown) => {
+          this.logger.error({ message: 'download not recorded in the audit', workspaceId, ...exported, error });
+          throw error;
+        });
     }
   }
 }

@@ -19,7 +19,6 @@ import { Cookies } from './cookies';
 import { Downloads } from './downloads';
 import { listQuery, queryText, sendList } from './list-query';
 import { type NameOf, Names, actorText } from './names';
-import { leaveNotice, takeNotice } from './notices';
 import { sendPage } from './page';
 import { idOf } from './path-id';
 import { type Refused, orShowAgain, readFields, refuseFields } from './read-fields';
@@ -56,7 +55,7 @@ export class InventoryController {
     const { req: request } = response;
     const content = {
       ...{ title: 'Inventory', categories: ASSET_CATEGORIES, types: ASSET_TYPES, classifications: CLASSIFICATIONS },
-      ...{ query: queryText(request), notice: takeNotice(this.cookies, me, response) },
+      ...{ query: queryText(request), notice: this.cookies.takeNotice(response) },
       ...{ status: refused?.status, ticked: refused ?? { errors: {}, typed: {} } },
     };
     const read = async () => {
@@ -74,8 +73,7 @@ export class InventoryController {
     const query = await listQuery(AssetQueryDto, response.req);
     const { filters } = this.paging.request(me.workspaceId, RESOURCE, query, response);
     await this.downloads.send(me, response, {
-      ...{ name: 'inventory.csv', mediaType: 'text/csv; charset=utf-8', head: csvLine(COLUMNS) },
-      resource: RESOURCE,
+      ...{ name: `${RESOURCE}.csv`, mediaType: 'text/csv; charset=utf-8', head: csvLine(COLUMNS) },
       reader: await this.assets.reader(me.workspaceId, filters, { expand: 'owner' }),
       line: ({ owner, tags, ...one }) => {
         const keys = tags.map(({ key }) => key).join(' ');
@@ -100,7 +98,7 @@ export class InventoryController {
       const updated = await this.changes.update(me, fields.ids, wanted, fields);
       const rest = updated < fields.ids.length ? ' The rest is not there any more.' : '';
       const have = `${updated} of ${fields.ids.length} ticked assets have the new ${wanted} now.`;
-      leaveNotice(this.cookies, me, response, have + rest);
+      this.cookies.leaveNotice(response, have + rest);
       response.redirect(303, `/inventory${queryText(request)}`);
     };
     await orShowAgain(body, change, (refused) => this.list({ me }, response, refused));

@@ -45,9 +45,9 @@ const ask = (action: string, label: string, effect: string): string =>
   asked(`${ADDRESS}/${action}`, label, effect, '', NEWEST);
 
 /** Removes one of several, which has this id. */
-const removal = (action: string, what: string, field: string, name: string): string =>
+const removal = (what: string, field: string, name: string): string =>
   asked(
-    `${ADDRESS}/${action}/remove`,
+    `${ADDRESS}/remove-${what}`,
     `Remove ${what}`,
     `The token of the program ends at once, and this ${what} gets no other one.`,
     name,
@@ -82,7 +82,7 @@ ${table('it.application.credentials', 'There is none yet.', {
   Made: `<%= one.createdAt ? it.time(one.createdAt) : 'unknown' %>`,
   'Last use': `<%= it.time(one.lastUsedAt) %>`,
   Ends: `<%= one.expiresAt ? it.time(one.expiresAt) : '' %>`,
-  Change: `<% if (one.type === 'KEY') { %>${removal('keys', 'key', 'kid', 'one.id')}<% } %>`,
+  Change: `<% if (one.type === 'KEY') { %>${removal('key', 'kid', 'one.id')}<% } %>`,
 })}
 <div class="actions"><% if (it.application.credentials.some(({ id }) => id === 'previous')) { %>${ask('end-secret', 'End the old secret', 'Programs that still use it get no token any more.')}<% } %><% if (it.application.credentials.some(({ type }) => type === 'SECRET')) { %>${ask('remove-secret', 'Remove the secret', 'The token of the program ends at once. Then only keys and trusts prove it.')}<% } %></div>
 ${change('rotate-secret', 'Rotate secret', ROTATION)}
@@ -94,7 +94,7 @@ ${table('it.trusts', '', {
   Subject: `<%= one.subject %>`,
   Audience: `<code><%= one.audience %></code>`,
   State: `<%= one.state %> <%= one.failure %>`,
-  Change: removal('trust', 'trust', 'trust', "'in ' + one.subject"),
+  Change: removal('trust', 'trust', "'in ' + one.subject"),
 })}
 ${change('trust', 'Add trust', TRUST)}
 <h2>Scopes</h2>

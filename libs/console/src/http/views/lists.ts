@@ -199,6 +199,5 @@ ${table('it.events', 'No event matches.', {
   Target: `<% if (one.target.type === 'ASSET') { %><a href="/inventory/<%= one.target.id %>"><%= one.target.name %></a><% } else { %><%= one.target.type %> <%= one.target.name %><% } %>`,
   Changes: `<% for (const change of one.changes) { %><%= change.field %>: <% if (change.old !== 'none' && change.old !== change.new) { %><del><%= change.old %></del> → <% } %><%= change.new %><br><% } %>`,
 })}
-<% if (it.next) { %><p><a class="button plain" href="<%= it.next %>">Later events</a></p><% } %>
 <% } %>`,
 };
