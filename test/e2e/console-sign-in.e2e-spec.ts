@@ -254,8 +254,7 @@ describe('The console', () => {
       const policy = ["default-src 'none'", ...own, "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
       expect(headers.get('content-security-policy')?.split('; ').sort()).toEqual(policy.sort());
       expect(Object.fromEntries(headers)).toMatchObject({
-        ...{ 'referrer-policy': 'same-origin', 'cache-control': 'no-store', 'x-frame-options': 'DENY' },
-        ...{ 'cross-origin-opener-policy': 'same-origin', 'x-content-type-options': 'nosniff' },
+        ...{ 'referrer-policy': 'same-origin', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
       });
       expect(headers.get('strict-transport-security')).toBeNull();
     });

@@ -25,8 +25,6 @@ export function firstSteps({ console: { url } }: Settings, log: Logger): Request
     response.setHeader('Content-Security-Policy', POLICY);
     // Under no-referrer browsers would send "Origin: null" with forms.
     response.setHeader('Referrer-Policy', 'same-origin');
-    response.setHeader('X-Frame-Options', 'DENY');
-    response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     if (url.startsWith('https:')) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
     const { headers, headersDistinct, method } = request;
     if (hasTooManyHeaders(request)) return refuse(response, 'There are too many headers.', 431);

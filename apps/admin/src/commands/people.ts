@@ -77,7 +77,7 @@ async function add({ workspace, email, name, role, subject, ...options }: AddOpt
     if (subject !== undefined && issuer === null) {
       throw new CommandFailed('--subject needs the issuer: set CONSOLE_OIDC_ISSUER and the settings beside it.');
     }
-    const account = subject === undefined || issuer === null ? {} : { account: { issuer, subject } };
+    const account = subject === undefined || issuer === null ? {} : { issuer, subject };
     return people.add(workspaceId, { email, name, role, ...account });
   });
   await show(person, options);

@@ -3,7 +3,6 @@ import { cut } from '#libs/kernel';
 import { UnsentBytes } from '#libs/platform/http/server';
 import { Eta } from 'eta';
 import type { Request, Response } from 'express';
-import { mayAct } from '../domain/signed-in';
 import { formFields } from './form-token';
 import { VIEWS } from './views/views';
 
@@ -29,23 +28,11 @@ for (const [name, text] of Object.entries(VIEWS)) eta.loadTemplate(`@${name}`, t
 /** Pages wait in memory until browsers have read them. */
 const unsent = new UnsentBytes();
 
-export interface PageContent {
-  /** Title of the page, and its heading. */
-  readonly title: string;
-  /** By default 200. */
-  readonly status?: number;
-  readonly [member: string]: unknown;
-}
+/** The title is the heading, too. The status is 200 by default. */
+export type PageContent = Readonly<Record<string, unknown>> & { readonly title: string; readonly status?: number };
 
-const MENU = [
-  { path: '/', label: 'Overview', needs: 'viewer' },
-  { path: '/inventory', label: 'Inventory', needs: 'viewer' },
-  { path: '/computers', label: 'Computers', needs: 'viewer' },
-  { path: '/imports', label: 'Imports', needs: 'viewer' },
-  { path: '/applications', label: 'Applications', needs: 'admin' },
-  { path: '/people', label: 'People', needs: 'admin' },
-  { path: '/audit', label: 'Audit', needs: 'viewer' },
-] as const;
+const MENU = ['Overview', 'Inventory', 'Computers', 'Imports', 'Applications', 'People', 'Audit'];
+const FOR_ADMINS = ['Applications', 'People'];
 
 /** As people read it, in the one zone that everybody shares. */
 const time = (moment: Date | string | number | null | undefined): string =>
@@ -62,16 +49,13 @@ export class AnotherResponse extends HttpException {
 export function sendPage(response: Response, view: keyof typeof VIEWS, content: PageContent): void {
   const { signedIn, path } = response.req as Request;
   const frame = signedIn && {
-    menu: MENU.filter(({ needs }) => mayAct(signedIn.role, needs)).map((entry) => ({
-      ...entry,
-      isCurrent: entry.path === '/' ? path === '/' : path.startsWith(entry.path),
-    })),
+    menu: MENU.filter((label) => signedIn.role === 'admin' || !FOR_ADMINS.includes(label)),
+    current: path.split('/')[1] || 'overview',
     me: signedIn,
     fields: formFields(signedIn),
   };
   length = 0;
-  const isFull = (): boolean => length > MOST_OF_PAGE;
-  const shown = { errors: {}, typed: {}, time, isFull, ...content, frame };
+  const shown = { errors: {}, typed: {}, time, isFull: () => length > MOST_OF_PAGE, ...content, frame };
   const html = eta.render('@frame', { ...shown, body: eta.render(`@${view}`, shown) });
   unsent.holdWhole(response, Buffer.byteLength(html), signedIn?.personId);
   response.status(content.status ?? 200).type('html');

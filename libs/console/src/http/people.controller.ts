@@ -43,7 +43,7 @@ export class PeopleController {
           subject !== undefined && !isSubject(subject) && 'A subject has printable characters of ASCII and no blanks.',
       });
       const issuer = this.settings.console.oidc?.issuer;
-      const account = subject !== undefined && issuer !== undefined ? { account: { issuer, subject } } : {};
+      const account = subject !== undefined && issuer !== undefined ? { issuer, subject } : {};
       await this.people.asPerson(me).add(me.workspaceId, { email, name, role, ...account });
       response.redirect(303, '/people');
     };

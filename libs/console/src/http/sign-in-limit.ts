@@ -6,7 +6,6 @@ import type { Response } from 'express';
 
 /** Failed sign-ins of one address. */
 const FAILURES = bucketSizeOf({ perMinute: 20, burst: 20 });
-const BUCKET = 'failure';
 
 /** Refuses an address after 20 failed sign-ins in a minute, and tells operators of each refusal. */
 @Injectable()
@@ -28,7 +27,7 @@ export class SignInLimit {
    */
   async check<Who extends object>(response: Response, check: () => Promise<Who | string>): Promise<Who | null> {
     const owner = `console ${sourceOf(response.req)}`;
-    const { allowed, retryAfterSeconds } = await this.buckets.charge(owner, BUCKET, FAILURES);
+    const { allowed, retryAfterSeconds } = await this.buckets.charge(owner, 'failure', FAILURES);
     if (!allowed) {
       this.tell(response, 'too many sign-ins failed from this address', 'limited');
       response.setHeader('Retry-After', String(retryAfterSeconds));
@@ -38,7 +37,7 @@ export class SignInLimit {
     try {
       found = await check();
     } finally {
-      if (typeof found !== 'string') await this.buckets.giveBack(owner, BUCKET, FAILURES);
+      if (typeof found !== 'string') await this.buckets.giveBack(owner, 'failure', FAILURES);
     }
     if (typeof found === 'string') return this.tell(response, found);
     this.outcomes.add('signed_in');

@@ -21,6 +21,7 @@ const readLinkForm = formReader('4kb');
 const REFUSED = 'This did not sign you in. Ask an administrator of your workspace for access.';
 
 @Controller()
+@Access('viewer')
 export class SignInController {
   constructor(
     private readonly settings: Settings,
@@ -95,7 +96,6 @@ export class SignInController {
   }
 
   @Post('sign-out')
-  @Access('viewer')
   async signOut(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
     await this.sessions.end(me);
     this.cookies.clear(response, 'session');
@@ -103,14 +103,12 @@ export class SignInController {
   }
 
   @Get('workspaces')
-  @Access('viewer')
   async workspaces(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
     const workspaces = await this.sessions.workspacesOf(me);
     sendPage(response, 'workspaces', { title: 'Switch workspace', workspaces });
   }
 
   @Post('workspaces')
-  @Access('viewer')
   async switchWorkspace(@Sent() { me, body: { to } }: SentTo, @Res() response: Response): Promise<void> {
     const workspaces = await this.sessions.workspacesOf(me);
     const chosen = workspaces.find(({ workspaceId }) => workspaceId === to);

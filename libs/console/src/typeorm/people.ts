@@ -29,13 +29,9 @@ const isAddress = (email: string) =>
 const FORGET = `DELETE FROM console_session WHERE workspace_id = $1 AND person_id = $2 AND NOT (${IS_ALIVE})`;
 const OLDEST_FIRST = { added_at: 'ASC', id: 'ASC' } as const;
 
-interface NewPerson {
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  /** Binds the person at once, for an issuer that verifies no e-mail addresses. */
-  readonly account?: Pick<Account, 'issuer' | 'subject'>;
-}
+type NewPerson = Record<'email' | 'name', string> &
+  Pick<Person, 'role'> &
+  Partial<Pick<PersonRow, 'issuer' | 'subject'>>;
 
 /** The people of a workspace. Each change ends in the audit, without names and addresses. */
 @Injectable()
@@ -50,13 +46,19 @@ export class People {
     return new People(this.database, this.audit.asPerson(person));
   }
 
-  /** Adds a person, or opens a closed one again. @throws {@link PersonThere} */
-  async add(workspaceId: WorkspaceId, { email, name, role, account }: NewPerson): Promise<Person> {
-    const given = { email, name, role, issuer: account?.issuer ?? null, subject: account?.subject ?? null };
+  /**
+   * Adds a person, or opens a closed one again. An account binds the person at once, for an issuer that verifies no e-mail
+   * addresses. @throws {@link PersonThere}
+   */
+  async add(workspaceId: WorkspaceId, { issuer = null, subject = null, ...person }: NewPerson): Promise<Person> {
+    const given = { ...person, issuer, subject };
     try {
       return await this.database.inTenant({ workspaceId }, async (manager) => {
         const present = { workspace_id: workspaceId, removed_at: IsNull() };
-        const where = [{ ...present, email: isAddress(email) }, ...(account ? [{ ...present, ...account }] : [])];
+        const where = [
+          { ...present, email: isAddress(person.email) },
+          ...(issuer && subject ? [{ ...present, issuer, subject }] : []),
+        ];
         const found = await manager.findOne(PersonRow, { where, lock: { mode: 'pessimistic_write' } });
         if (found && stateOf(found) !== 'closed') throw new PersonThere();
         const id = found?.id ?? randomUUID();
@@ -64,7 +66,7 @@ export class People {
         if (found) await manager.update(PersonRow, place, { ...given, added_at: () => 'now()' });
         else await manager.insert(PersonRow, { ...place, ...given });
         const target = { type: 'PERSON', id } as const;
-        const changes = { role: { old: null, new: role } };
+        const changes = { role: { old: null, new: person.role } };
         await this.audit.recordAct(manager, workspaceId, { action: 'person.added', target, changes });
         return toPerson(await manager.findOneByOrFail(PersonRow, place));
       });

@@ -1,11 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type WorkspaceId, isUuid, workspaceId as toWorkspaceId } from '#libs/kernel';
+import { isUuid, workspaceId as toWorkspaceId } from '#libs/kernel';
+import type { SignedIn } from '../domain/signed-in';
 
 /** Content of a cookie or a link: a secret, and the workspace whose rows have its digest. */
-export interface WorkspaceSecret {
-  readonly workspaceId: WorkspaceId;
-  readonly secret: string;
-}
+export type WorkspaceSecret = Pick<SignedIn, 'workspaceId' | 'secret'>;
 
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 

@@ -46,28 +46,23 @@ export const asked = (action: string, label: string, effect: string, of = '', fi
   return `<details><summary class="button plain">${label}${named}</summary>${confirmation}</details>`;
 };
 
-type Cell = string | { readonly number: string };
-
-/** A cell whose number stands on the right. */
-export const number = (cell: string): Cell => ({ number: cell });
-
 /**
  * A table with a row for each `one`, on a phone a list of labelled values. `Change` has buttons, which need no label. It ends
  * where the page is full.
  */
-export const table = (rows: string, none: string, cells: Readonly<Record<string, Cell>>): string => {
-  const columns = Object.entries(cells).map(([label, given], place) => {
-    const [cell, kind] = typeof given === 'string' ? [given, ''] : [given.number, ' class="number"'];
+export const table = (rows: string, none: string, cells: Readonly<Record<string, string>>): string => {
+  const labels = Object.keys(cells);
+  const row = Object.entries(cells).map(([label, cell], place) => {
     const named = place === 0 || label === 'Change' ? '' : ` data-label="${label}"`;
-    return { head: `<th scope="col"${kind}>${label}</th>`, value: `<td${kind}${named}>${cell}</td>` };
+    return `<td${named}>${cell}</td>`;
   });
   return `<% if (${rows}.length > 0) { %><div class="table"><table class="stacked">
-<thead><tr>${columns.map(({ head }) => head).join('')}</tr></thead>
+<thead><tr>${labels.map((label) => `<th scope="col">${label}</th>`).join('')}</tr></thead>
 <tbody>
 <% for (const one of ${rows}) { if (it.isFull()) { %>
-<tr><td colspan="${columns.length}" class="bad-text">The rest is too long for this page.</td></tr>
+<tr><td colspan="${labels.length}" class="bad-text">The rest is too long for this page.</td></tr>
 <% break; } %>
-<tr>${columns.map(({ value }) => value).join('\n')}</tr>
+<tr>${row.join('\n')}</tr>
 <% } %>
 </tbody></table></div><% } else { %>${none && `<p class="notice">${none}</p>`}<% } %>`;
 };

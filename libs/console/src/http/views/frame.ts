@@ -14,15 +14,15 @@ export const FRAME = {
 <% if (it.frame) { %>
 <header>
 <nav aria-label="Pages" class="menu">
-<% for (const entry of it.frame.menu) { %>
-<a href="<%= entry.path %>"<% if (entry.isCurrent) { %> aria-current="page"<% } %>><%= entry.label %></a>
+<% for (const label of it.frame.menu) { const page = label.toLowerCase(); %>
+<a href="/<%= page === 'overview' ? '' : page %>"<% if (page === it.frame.current) { %> aria-current="page"<% } %>><%= label %></a>
 <% } %>
 </nav>
 <span class="who"><%= it.frame.me.personName %>, <a href="/workspaces"><%= it.frame.me.workspaceName %></a></span>
 <form method="post" action="/sign-out"><%~ include('@fields', it) %><button class="plain">Sign out</button></form>
 </header>
 <% } %>
-<main id="main"<% if (!it.frame) { %> class="narrow"<% } %>>
+<main id="main">
 <h1><%= it.title %></h1>
 <% if (it.notice) { %><p class="notice" role="status"><%= it.notice %></p><% } %>
 <%~ it.body %>

@@ -5,21 +5,16 @@ export const CONSOLE_STYLE = `code, pre { overflow-wrap: anywhere; }
 header nav { display: flex; flex-wrap: wrap; gap: 0.25rem; margin-right: auto; }
 header .who { min-width: 0; color: var(--soft); font-size: 0.875rem; }
 main { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
-main.narrow { max-width: 34rem; }
 h1 { margin: 0.5rem 0 1rem; font-size: 1.75rem; line-height: 1.2; }
 h2 { margin: 2.25rem 0 0.75rem; font-size: 1.25rem; line-height: 1.3; }
 .soft { color: var(--soft); }
 .table { position: relative; overflow-x: auto; }
-caption { padding: 0.25rem 0; color: var(--soft); text-align: left; }
-th[scope='row'] { white-space: nowrap; }
 [data-label='What'], [data-label='Changes'] { overflow-wrap: anywhere; }
 del { unicode-bidi: isolate; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; }
 dt { color: var(--soft); }
 dd { min-width: 0; margin: 0; white-space: pre-line; }
 form.fields { max-width: 34rem; }
-form.fields + form.fields { margin-top: 1.75rem; }
 .field { margin: 0 0 1rem; }
 .field > label, legend { display: block; padding: 0; font-weight: 600; }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; }
@@ -45,7 +40,6 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .filters label, .filters legend { color: var(--soft); font-size: 0.8125rem; font-weight: 400; }
 .filters p, .filters .field, .filters fieldset { margin: 0; }
 .filters > p { align-self: end; }
-.filters .error { max-width: 16rem; }
 .filters input:not([type='checkbox']), .filters select { width: auto; min-width: 9rem; height: 2.5rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 1rem; margin: 1.5rem 0 0.5rem; }
 .chart { margin: 0; color: var(--link); }
@@ -53,9 +47,6 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .chart text { fill: var(--soft); }
 .chart figcaption { color: var(--text); font-size: 0.9375rem; }
 progress { width: 100%; max-width: 34rem; accent-color: var(--link); }
-svg.bar { width: 8rem; height: 0.6rem; vertical-align: middle; }
-.bar .all { fill: var(--line); }
-.bar .part { fill: var(--link); }
 .good { color: var(--good); }
 .bad-text { color: var(--bad); }
 @media (max-width: 40rem) {
