@@ -11,9 +11,6 @@ import { runImport } from './run-import';
 
 /** The program of a process that runs one import at a time for the console. */
 
-/** An import merges while it reads. */
-const POOL_SIZE = 2;
-
 const tell = (news: ImportNews): void => void process.send?.(news);
 
 let app: Promise<INestApplicationContext> | undefined;
@@ -22,7 +19,8 @@ async function run(order: ImportOrder, settings: Settings): Promise<void> {
   app ??= NestFactory.createApplicationContext(
     {
       module: class ImportProcess {},
-      imports: [DatabaseModule.forRoot({ url: settings.databaseUrl, poolSize: POOL_SIZE, patience: 'operator' })],
+      // An import merges while it reads.
+      imports: [DatabaseModule.forRoot({ url: settings.databaseUrl, poolSize: 2, patience: 'operator' })],
       providers: [{ provide: Settings, useValue: settings }, Clock, ...auditRecording, ...importServices],
     },
     { logger: false, abortOnError: false },

@@ -14,9 +14,6 @@ async function main(): Promise<void> {
   const app = await createConsole(settings, log);
   await assertRuntimeRole(app.get(DataSource), settings.production, (warning) => log.warn(warning));
 
-  if (settings.production && settings.redisUrl === null)
-    log.warn('REDIS_URL is not set: changes of applications take two seconds longer');
-
   const { port, host, managementPort, managementHost, url } = settings.console;
   await serve(app, {
     ...{ log, output, schema, stop: { begun: false }, url, baseUrl: settings.baseUrl },

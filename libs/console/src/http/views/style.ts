@@ -45,14 +45,11 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .chart { margin: 0; color: var(--link); }
 .chart svg { display: block; width: 100%; max-width: 26rem; }
 .chart text { fill: var(--soft); }
-.chart figcaption { color: var(--text); font-size: 0.9375rem; }
-progress { width: 100%; max-width: 34rem; accent-color: var(--link); }
 .good { color: var(--good); }
 .bad-text { color: var(--bad); }
 @media (max-width: 40rem) {
   header, main { padding-inline: 1rem; }
   dl:not(.counts) { grid-template-columns: 1fr; gap: 0 0; }
-  dl:not(.counts) dd { margin-bottom: 0.5rem; }
   .stacked td { text-align: left; overflow-wrap: anywhere; }
   .stacked td:empty { display: none; }
   .filters .field { flex: 1 1 9rem; }
