@@ -14,7 +14,7 @@ del { unicode-bidi: isolate; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1.5rem; }
 dt { color: var(--soft); }
 dd { min-width: 0; margin: 0; white-space: pre-line; }
-form.fields { max-width: 34rem; }
+form.fields { max-width: 34rem; margin-bottom: 1.75rem; }
 .field { margin: 0 0 1rem; }
 .field > label, legend { display: block; padding: 0; font-weight: 600; }
 fieldset { margin: 0 0 1rem; padding: 0; border: 0; }
@@ -45,6 +45,7 @@ button.bad { border-color: var(--bad); background: var(--ground); color: var(--b
 .chart { margin: 0; color: var(--link); }
 .chart svg { display: block; width: 100%; max-width: 26rem; }
 .chart text { fill: var(--soft); }
+.chart figcaption { color: var(--text); }
 .good { color: var(--good); }
 .bad-text { color: var(--bad); }
 @media (max-width: 40rem) {
