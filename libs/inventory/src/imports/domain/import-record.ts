@@ -159,6 +159,9 @@ function readLastCheckedAt(root: RecordReader): Date | null {
   return null;
 }
 
+/** So few are shorter than a line, whatever they hold. */
+const FEW_TAGS = 100;
+
 function readTags(root: RecordReader): { readonly key: string; readonly value: string | null }[] {
   const tags = root.objects('tags');
   if (tags.length === 0) return [];
@@ -178,7 +181,7 @@ function readTags(root: RecordReader): { readonly key: string; readonly value: s
   }
   const read = [...seen.values()];
   // A line of JSON holds no more. A row of CSV may: JSON has six characters for a control character.
-  const length = JSON.stringify(read.flatMap(({ key, value }) => [key, value])).length;
-  if (length > MAX_LINE_BYTES) root.refuse(`tags are longer than ${MAX_LINE_BYTES} characters as JSON.`);
+  if (read.length > FEW_TAGS && JSON.stringify(read.map(({ key, value }) => [key, value])).length > MAX_LINE_BYTES)
+    root.refuse(`tags are longer than ${MAX_LINE_BYTES} characters as JSON.`);
   return read;
 }
