@@ -95,6 +95,16 @@ describe('RowBudget', () => {
     expect(budget.isCut).toBe(true);
   });
 
+  it('tells that the last row goes beyond the bytes, though none is missing', () => {
+    const budget = new RowBudget(10, 100);
+
+    const exceeded = [60, 40, 1].map((bytes) => budget.takes(bytes) && budget.isExceeded);
+    expect(exceeded).toEqual([false, false, false]);
+    budget.begin();
+    expect([60, 60].map((bytes) => budget.takes(bytes) && budget.isExceeded)).toEqual([false, true]);
+    expect(budget.isCut).toBe(false);
+  });
+
   it('keeps one row of any size', () => {
     const budget = new RowBudget(10, 100);
 

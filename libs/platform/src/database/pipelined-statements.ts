@@ -42,6 +42,11 @@ export class RowBudget {
     readonly firstPortion = rows <= ONE_PAGE ? rows : FIRST_PORTION,
   ) {}
 
+  /** Whether the rows have more bytes, with the last one that was kept. */
+  get isExceeded(): boolean {
+    return this.bytes > this.mostBytes;
+  }
+
   /** A read that lost its connection begins again. */
   begin(): void {
     this.bytes = 0;

@@ -39,14 +39,7 @@ import {
   toExpandedAsset,
 } from './asset.row';
 import { ASSET_LIST, EXPANDED_ASSET_LIST, wantedAssets } from './asset-list';
-import {
-  MOST_LOCKED,
-  apiSetBits,
-  lockStatements,
-  longTags,
-  markStatement,
-  updateStatements,
-} from './asset-update-statements';
+import { apiSetBits, lockStatements, longTags, markStatement, updateStatements } from './asset-update-statements';
 
 const findSelecting = (columns: string): string =>
   `SELECT ${columns} FROM asset AS page WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`;
@@ -160,9 +153,8 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     if (ids.length === 0) return locked;
     const { statement, budget } = longTags(workspaceId, ids);
     const [rows = []] = await this.database.run({ workspaceId }, [statement], { isLarge: true });
+    if (budget.isExceeded) throw new AssetsTooLarge();
     const found = new Map(rows as [string, string][]);
-    const read = [...found.values()].reduce((length, text) => length + text.length, 0);
-    if (budget.isCut || read > MOST_LOCKED) throw new AssetsTooLarge();
     return locked.map((row) => row.with(tags, found.get(row[id] as string) ?? row[tags] ?? null));
   }
 

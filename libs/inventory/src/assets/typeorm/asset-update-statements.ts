@@ -25,8 +25,8 @@ const READ_TAGS = prepared(
   'asset_read_tags',
   `SELECT public_id, tags FROM asset WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`,
 );
-/** Characters of all locked assets together. An update holds them several times: as text, as objects and in the audit. */
-export const MOST_LOCKED = 10_000_000;
+/** Of all locked assets together. An update holds them several times: as text, as objects and in the audit. */
+const MOST_LOCKED_BYTES = 10_000_000;
 /** Tags of an asset may have megabytes. */
 const FIRST_PORTION = 4;
 
@@ -125,7 +125,7 @@ export function lockStatements(workspaceId: WorkspaceId, updates: readonly Asset
 
 /** Returns the statement that reads the tags of locked assets. */
 export function longTags(workspaceId: WorkspaceId, ids: readonly string[]) {
-  const budget = new RowBudget(ids.length, MOST_LOCKED, 1, FIRST_PORTION);
+  const budget = new RowBudget(ids.length, MOST_LOCKED_BYTES, 1, FIRST_PORTION);
   return { budget, statement: bind(READ_TAGS, [workspaceId, uuidArray(ids)], budget) };
 }
 
