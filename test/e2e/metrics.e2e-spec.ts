@@ -153,12 +153,20 @@ describe('GET /metrics of the management port', () => {
         (name) => /^compliance_background_last_success_timestamp_seconds\{work="(\w+)"\}$/.exec(name)?.[1] ?? [],
       );
       expect(works.sort()).toEqual([
-        ...['AuditSealer', 'EmptyChangeSets', 'HistoryWork', 'IdempotencyPurge', 'ImportWatch', 'KeyRereading'],
+        ...[
+          'AuditSealer',
+          'EmptyChangeSets',
+          'HistoryRetention',
+          'HistoryWork',
+          'IdempotencyPurge',
+          'ImportWatch',
+          'KeyRereading',
+        ],
         'TrustedKeyWatch',
       ]);
       const times = [...samples].filter(([name]) => /_(success|look)_timestamp_seconds/.test(name));
       expect(times.filter(([, time]) => !recent(time))).toEqual([]);
-      expect(times).toHaveLength(8);
+      expect(times).toHaveLength(9);
     } finally {
       await another.stop();
     }

@@ -14,7 +14,7 @@ describe('An instance', () => {
 
     const works = namesOf(begun.mock.contexts);
     expect(works).toEqual([
-      ...['AuditSealer', 'EmptyChangeSets', 'HistoryWork', 'IdempotencyPurge', 'ImportWatch'],
+      ...['AuditSealer', 'EmptyChangeSets', 'HistoryRetention', 'HistoryWork', 'IdempotencyPurge', 'ImportWatch'],
       ...['KeyRereading', 'KeyRereading', 'KeyRereading', 'TrustedKeyWatch'],
     ]);
     await app.stop();

@@ -14,6 +14,7 @@ import { SourcesController } from './imports/http/sources.controller';
 import { ImportRunsTypeorm } from './imports/typeorm/import-runs.typeorm';
 import { ImportWatch } from './imports/typeorm/import-watch';
 import { HistoryController } from './history/http/history.controller';
+import { HistoryRetention } from './history/typeorm/history-retention';
 import { HistoryWork } from './history/typeorm/history-work';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
 
@@ -36,6 +37,6 @@ export const inventoryServices: Provider[] = [
     ChangesController,
     HistoryController,
   ],
-  providers: [...inventoryServices, EmptyChangeSets, HistoryWork, ImportWatch],
+  providers: [...inventoryServices, EmptyChangeSets, HistoryRetention, HistoryWork, ImportWatch],
 })
 export class InventoryModule {}

@@ -2,13 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { RepeatedWork } from '#libs/platform/background';
 import { History, endOf } from '#libs/platform/changes';
-import { Settings } from '#libs/platform/config';
 import { Database, type TextRow, bind, prepared } from '#libs/platform/database';
-import { Metrics } from '#libs/platform/observability';
 
 const PAUSE_MS = 10_000;
-/** A round removes former states for so long, in batches that block nobody, and the next one goes on. */
-const FORGETTING_MS = 2_000;
 /** Workspaces that are far behind may fail each time, so they come after the others. */
 const DAYS = prepared(
   'history_days',
@@ -19,8 +15,6 @@ const DAYS = prepared(
  * takes three seconds. The alert for background work waits longer.
  */
 const LONGEST_COUNT_MS = 600_000;
-/** A round begins no count after so long, so that a round comes at least once a minute while no count takes longer. */
-const COUNTING_MS = 15_000;
 /** Tells which transaction counts. Instances take turns by workspace, so there is no row while another one counts. */
 const BEGIN_COUNT = prepared(
   'history_begin_count',
@@ -39,34 +33,26 @@ export const WRITE_DAY = prepared(
     WHERE $3::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1::uuid)
        ON CONFLICT DO NOTHING`,
 );
-const FORGET = prepared('history_forget', 'SELECT forget_versions($1::integer)');
-const ROWS = prepared('history_rows', `SELECT pg_stat_get_live_tuples('asset_version'::regclass)`);
 
-/** Writes the counts of past days, and removes former states that ended before the horizon of retention. */
+/** Writes the counts of past days. */
 @Injectable()
 export class HistoryWork extends RepeatedWork {
-  private rows: number | null = null;
   /** The transaction that counts a day. */
   private counting: TextRow | null = null;
 
   constructor(
     private readonly database: Database,
     private readonly history: History,
-    private readonly settings: Settings,
-    metrics: Metrics,
   ) {
-    super(PAUSE_MS, 'the history was not looked after');
-    metrics.gauge({ name: 'compliance_history_rows', help: 'Former states of assets, about.' }, () => this.rows);
+    super(PAUSE_MS, 'days of the history were not counted');
   }
 
   /** Writes the first day of each workspace that is over and not written yet. Returns whether none failed. */
   async writeDays(): Promise<boolean> {
     const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [])]);
-    const deadline = performance.now() + COUNTING_MS;
     let isWritten = true;
     for (const [workspace, day] of found as [string, string][]) {
       this.assertServing();
-      if (performance.now() > deadline) break;
       try {
         await this.writeDay(toWorkspaceId(workspace), day);
       } catch (error) {
@@ -76,19 +62,6 @@ export class HistoryWork extends RepeatedWork {
       }
     }
     return isWritten;
-  }
-
-  /** Removes former states that ended before retention, and moves the first instant of each workspace. */
-  async forget(): Promise<void> {
-    const { historyRetentionDays } = this.settings;
-    const deadline = performance.now() + FORGETTING_MS;
-    let isDue = historyRetentionDays > 0;
-    while (isDue && performance.now() < deadline) {
-      this.assertServing();
-      const forget = bind(FORGET, [String(historyRetentionDays)]);
-      const [[row] = []] = await this.database.run({ outsideTenants: true }, [forget]);
-      isDue = row?.[0] === 't';
-    }
   }
 
   /** Cancels a count: it may take longer than an instance has for its stop. */
@@ -120,10 +93,6 @@ export class HistoryWork extends RepeatedWork {
   protected async round(): Promise<boolean> {
     // Days are written once, so a wrong clock would also fix days that are not over.
     await this.database.assertClocksAgree();
-    const isWritten = await this.writeDays();
-    await this.forget();
-    const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(ROWS, [])]);
-    this.rows = Number(row?.[0] ?? 0);
-    return isWritten;
+    return this.writeDays();
   }
 }

@@ -144,43 +144,37 @@ export class AssetVersions1780000000096 implements MigrationInterface {
 
       CREATE FUNCTION forget_versions(days integer) RETURNS boolean
         LANGUAGE plpgsql ${AS_OWNER}
-        -- Indexes give the order, whatever is known of the tables, so each call reads what it removes. A horizon moves every
-        -- five minutes: many workspaces that nobody changes would otherwise cost a commit each, twice a minute.
+        -- Indexes give the order, whatever is known of the tables, so each call reads what it removes.
         SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
       DECLARE
         horizon timestamptz := clock_timestamp() - make_interval(days => days);
-        workspace uuid := (SELECT workspace_id FROM history_horizon WHERE begins_at < horizon - interval '5 minutes'
-                            ORDER BY begins_at LIMIT 1 FOR UPDATE SKIP LOCKED);
-        last bigint;
-        removed integer;
-        reached timestamptz;
+        workspace uuid;
+        begins timestamptz;
       BEGIN
+        -- A horizon moves where a change set passed it, so a workspace that nobody changes costs no commit.
+        SELECT workspace_id, begins_at INTO workspace, begins FROM history_horizon
+         CROSS JOIN LATERAL (
+           SELECT FROM change_set
+            WHERE change_set.workspace_id = history_horizon.workspace_id AND changed_at > begins_at AND changed_at < horizon
+            LIMIT 1) AS passed
+         ORDER BY begins_at LIMIT 1 FOR UPDATE OF history_horizon SKIP LOCKED;
         IF workspace IS NULL THEN RETURN false; END IF;
         PERFORM set_config('app.workspace_id', workspace::text, true);
-        -- A set takes its id when its transaction begins, and its time when that ends. So what is read ends at the last set
-        -- that goes or the first that stays, whichever began later, and nowhere while none stays.
-        SELECT max(to_change) INTO last FROM (
-          SELECT to_change FROM asset_version
-           WHERE workspace_id = workspace
-             AND to_change <= greatest(
-                   (SELECT id FROM change_set WHERE workspace_id = workspace AND changed_at < horizon
-                     ORDER BY changed_at DESC, sequence DESC LIMIT 1),
-                   coalesce((SELECT id FROM change_set WHERE workspace_id = workspace AND changed_at >= horizon
-                              ORDER BY changed_at, sequence LIMIT 1), 9223372036854775807))
-             AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) < horizon
-           ORDER BY to_change LIMIT 10000) AS old;
-        WITH gone AS (
-          DELETE FROM asset_version
-           WHERE workspace_id = workspace AND to_change <= last
-             AND (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) < horizon
-          RETURNING (SELECT changed_at FROM change_set WHERE workspace_id = workspace AND id = to_change) AS ended)
-        SELECT count(*), max(ended) INTO removed, reached FROM gone;
-        UPDATE history_horizon SET begins_at = CASE WHEN removed < 10000 THEN horizon ELSE greatest(begins_at, reached) END
+        -- A set may have 5,000 states.
+        WITH passed AS (
+          SELECT id, changed_at FROM change_set
+           WHERE workspace_id = workspace AND changed_at > begins AND changed_at < horizon
+           ORDER BY changed_at FETCH FIRST 20 ROWS WITH TIES
+        ), gone AS (
+          DELETE FROM asset_version USING passed WHERE workspace_id = workspace AND to_change = passed.id
+        )
+        UPDATE history_horizon
+           SET begins_at = (SELECT CASE WHEN count(*) < 20 THEN horizon ELSE max(changed_at) END FROM passed)
          WHERE workspace_id = workspace;
         RETURN true;
       END $$;
       COMMENT ON FUNCTION forget_versions IS
-        'Removes the first states of the workspace with the oldest horizon, and moves it to there. False where none is due.';
+        'Moves the oldest horizon that change sets passed, and removes the states that these ended. False where none is due.';
 
       REVOKE ALL ON FUNCTION
         keep_former_asset, begin_history, asset_counts_at, computer_counts_at, days_to_count, forget_versions FROM PUBLIC;
