@@ -312,8 +312,8 @@ describe('admin', () => {
       // Unknown, failing and passing: what is unknown now was never known.
       expect(disks.rows).toEqual([0, 1, 1].map((was, is) => ({ was, is })));
       const younger = await database.admin.query(
-        `SELECT DISTINCT asset.created_at FROM asset JOIN history_horizon USING (workspace_id) JOIN workspace ON workspace_id = workspace.id
-          WHERE slug = 'demo' AND asset.created_at > begins_at`,
+        `SELECT DISTINCT asset.created_at FROM asset JOIN workspace ON workspace_id = workspace.id
+          WHERE slug = 'demo' AND asset.created_at > history_begins_at`,
       );
       expect(younger.rows).toEqual([]);
       // The first page shows each category. The first eleven types are cloud types.
@@ -327,14 +327,15 @@ describe('admin', () => {
 
     it('makes the past of the demo on the next run after one that ended too early', async () => {
       const ofTheDemo = `workspace_id = (SELECT id FROM workspace WHERE slug = 'demo')`;
-      const created = `date_trunc('milliseconds', workspace.created_at) FROM workspace WHERE id = workspace_id AND slug = 'demo'`;
+      const moveBegin = (to: string): string => `UPDATE workspace SET history_begins_at = ${to} WHERE slug = 'demo'`;
+      const created = `date_trunc('milliseconds', created_at)`;
       const formerAfter = async (change: string): Promise<number> => {
         await database.admin.query(change);
         await run('demo', 'load');
         return (await past()).former;
       };
       await database.admin.query(
-        `UPDATE history_horizon SET begins_at = ${created};
+        `${moveBegin(created)};
          DELETE FROM asset_version WHERE ${ofTheDemo}`,
       );
       const setOrigin = (origin: number): string =>
@@ -343,8 +344,8 @@ describe('admin', () => {
       // An operator changed assets, or retention moved the beginning.
       expect(await formerAfter(setOrigin(1))).toBe(0);
       await database.admin.query(setOrigin(2));
-      expect(await formerAfter(`UPDATE history_horizon SET begins_at = clock_timestamp() WHERE ${ofTheDemo}`)).toBe(0);
-      expect(await formerAfter(`UPDATE history_horizon SET begins_at = ${created}`)).toBeGreaterThan(300);
+      expect(await formerAfter(moveBegin('clock_timestamp()'))).toBe(0);
+      expect(await formerAfter(moveBegin(created))).toBeGreaterThan(300);
     });
 
     it('refuses the demo in production, in a workspace in use, and in one that does not exist', async () => {

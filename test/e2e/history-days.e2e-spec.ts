@@ -14,6 +14,12 @@ import { someoneWaits } from '../support/waiting-sessions';
 
 const ASSETS = '/v1/inventory/assets';
 const COMPUTERS = '/v1/computers';
+/** The times of a workspace: table, column, and the column with its id. */
+const TIMES = [
+  ['change_set', 'changed_at', 'workspace_id'],
+  ['change_head', 'changed_at', 'workspace_id'],
+  ['workspace', 'history_begins_at', 'id'],
+];
 
 describe('The history by day', () => {
   let app: TestApp;
@@ -43,14 +49,10 @@ describe('The history by day', () => {
   const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
   /** Moves everything of the workspace so many days back, as if it had happened then. */
   const moveBack = async (by: number): Promise<void> => {
-    const back = (table: string, column: string): Promise<void> =>
-      app.arrange.change(
-        workspace,
-        `UPDATE ${table} SET ${column} = ${column} - make_interval(days => $2) WHERE workspace_id = $1`,
-        [workspace, by],
-      );
-    for (const table of ['change_set', 'change_head']) await back(table, 'changed_at');
-    await back('history_horizon', 'begins_at');
+    for (const [table, column, key] of TIMES) {
+      const back = `UPDATE ${table} SET ${column} = ${column} - make_interval(days => $2) WHERE ${key} = $1`;
+      await app.arrange.change(workspace, back, [workspace, by]);
+    }
   };
   let history: History;
   let work: HistoryWork;
@@ -134,12 +136,8 @@ describe('The history by day', () => {
     const { id } = await app.arrange.anAsset(workspace);
     await describeAs(id, 'one');
     const end = new Date(`${day(1)}T23:59:59.999Z`);
-    for (const [table, column] of [
-      ['change_set', 'changed_at'],
-      ['change_head', 'changed_at'],
-      ['history_horizon', 'begins_at'],
-    ]) {
-      const move = `UPDATE ${table} SET ${column} = $2 WHERE workspace_id = $1`;
+    for (const [table, column, key] of TIMES) {
+      const move = `UPDATE ${table} SET ${column} = $2 WHERE ${key} = $1`;
       await app.arrange.change(workspace, move, [workspace, end]);
     }
     await describeAs(id, '');
@@ -184,9 +182,7 @@ describe('The history by day', () => {
   it('leaves a day out whose former states are forgotten before it is counted', async () => {
     await moveBack(2);
     const forget = () =>
-      app.arrange.change(workspace, 'UPDATE history_horizon SET begins_at = now() WHERE workspace_id = $1', [
-        workspace,
-      ]);
+      app.arrange.change(workspace, 'UPDATE workspace SET history_begins_at = now() WHERE id = $1', [workspace]);
     const writing = jest.spyOn(history, 'waitUntilOver').mockImplementation(async () => void (await forget()));
     await work.writeDays();
     writing.mockRestore();

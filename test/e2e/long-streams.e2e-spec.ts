@@ -115,7 +115,7 @@ describe('A long stream', () => {
     const { rows } = await app.database.admin.query<{ now: Date }>('SELECT clock_timestamp() AS now');
     const requestId = await open(`${ASSETS}?asOf=${rows[0]?.now.toISOString()}`);
 
-    const move = 'UPDATE history_horizon SET begins_at = clock_timestamp() WHERE workspace_id = $1';
+    const move = 'UPDATE workspace SET history_begins_at = clock_timestamp() WHERE id = $1';
     await app.arrange.change(workspace, move, [workspace]);
 
     await expectNoEnd();

@@ -181,13 +181,13 @@ describe('The history under random writes, with instances and Postgres killed', 
     ];
     const client = await setting.admin.connect();
     await client.query('BEGIN');
-    for (const [table, column] of [
-      ['change_set', 'changed_at'],
-      ['change_head', 'changed_at'],
-      ['history_horizon', 'begins_at'],
+    for (const [table, column, key] of [
+      ['change_set', 'changed_at', 'workspace_id'],
+      ['change_head', 'changed_at', 'workspace_id'],
+      ['workspace', 'history_begins_at', 'id'],
     ] as const) {
       const rounded = `date_trunc('milliseconds', ${moved(column)} + interval '0.5 milliseconds')`;
-      await client.query(`UPDATE ${table} SET ${column} = ${rounded} WHERE workspace_id = $1`, values);
+      await client.query(`UPDATE ${table} SET ${column} = ${rounded} WHERE ${key} = $1`, values);
     }
     await client.query('COMMIT');
     client.release();

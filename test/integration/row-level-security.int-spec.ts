@@ -81,10 +81,9 @@ describe('Row-level security', () => {
     );
     const others = rows.filter(({ first }) => first !== 'workspace_id').map(({ index }) => index);
     // Exceptions: a token request and a sign-in look up the client id or the person before the workspace is known, and
-    // retention and the purge of expired records work across workspaces.
+    // the purge of expired records works across workspaces.
     const ofPeople = ['person_by_account', 'person_by_address'];
-    const ofWork = ['history_horizon_begins_at', 'idempotency_record_expiry'];
-    const excepted = ['application_client_id_key', ...ofWork, ...ofPeople];
+    const excepted = ['application_client_id_key', 'idempotency_record_expiry', ...ofPeople];
     expect(others.sort()).toEqual(excepted);
   });
 

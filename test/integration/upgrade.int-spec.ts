@@ -71,8 +71,8 @@ describe('An upgrade from the last release', () => {
       expect(Math.min(...Object.values(counts[0] ?? {}))).toBeGreaterThan(50);
       // The history begins with the migration: every state has a time, none of them later.
       const { rows: histories } = await admin.query<{ begun: boolean }>(`
-        SELECT DISTINCT begins_at BETWEEN changed_at AND clock_timestamp() AS begun
-          FROM history_horizon JOIN asset USING (workspace_id)
+        SELECT DISTINCT history_begins_at BETWEEN changed_at AND clock_timestamp() AS begun
+          FROM workspace JOIN asset ON workspace_id = workspace.id
           LEFT JOIN change_set ON change_set.workspace_id = asset.workspace_id AND change_set.id = change_id`);
       expect(histories).toEqual([{ begun: true }]);
     } finally {

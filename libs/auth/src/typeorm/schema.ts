@@ -4,6 +4,7 @@ import { ApplicationTrustRow } from './application-trust.row';
 import { ApplicationRow } from './application.row';
 import { ClientKeys1780000000100 } from './migrations/1780000000100-client-keys';
 import { EndedGeneration1780000000080 } from './migrations/1780000000080-ended-generation';
+import { HistoryBegin1780000000095 } from './migrations/1780000000095-history-begin';
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 import { SecretUses1780000000081 } from './migrations/1780000000081-secret-uses';
 import { UsedAssertionRow } from './used-assertion.row';
@@ -24,6 +25,7 @@ export const authSchema: SchemaPart = {
     WorkspacesAndApplications1780000000001,
     EndedGeneration1780000000080,
     SecretUses1780000000081,
+    HistoryBegin1780000000095,
     ClientKeys1780000000100,
   ],
   grants: [

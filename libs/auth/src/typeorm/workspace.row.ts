@@ -6,4 +6,6 @@ export class WorkspaceRow {
   @Column('text') slug!: string;
   @Column('text') name!: string;
   @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
+  /** The first instant of the history that can be asked for. The inventory moves it. */
+  @Column('timestamptz', { default: () => `date_trunc('milliseconds', now())` }) history_begins_at!: Date;
 }

@@ -24,12 +24,6 @@ export class ChangeHeadRow {
   @Column('bigint', { default: 0 }) restarted_sequence!: string;
 }
 
-@Entity('history_horizon')
-export class HistoryHorizonRow {
-  @PrimaryColumn('uuid') workspace_id!: string;
-  @Column('timestamptz') begins_at!: Date;
-}
-
 /** Counts of the visible assets and computers at the last instant of a past day, written once. */
 @Entity('day_count')
 export class DayCountRow {

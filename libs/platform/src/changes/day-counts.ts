@@ -10,7 +10,7 @@ const statementsOf = (stored: string, countsAt: string) => ({
   stored: prepared(
     `${stored}_by_day`,
     `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
-            (SELECT (extract(epoch FROM begins_at) * 1000)::bigint FROM history_horizon WHERE workspace_id = $1),
+            (SELECT (extract(epoch FROM history_begins_at) * 1000)::bigint FROM workspace WHERE id = $1),
             (SELECT json_object_agg(day, ${stored} ORDER BY day) FROM day_count
               WHERE workspace_id = $1 AND day BETWEEN $2::date AND coalesce($3::date, 'infinity'))`,
   ),
@@ -21,7 +21,7 @@ const statementsOf = (stored: string, countsAt: string) => ({
   countsAt: prepared(
     countsAt,
     `SELECT ${countsAt}($1, $2::timestamptz)
-      WHERE $2::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1)`,
+      WHERE $2::timestamptz >= (SELECT history_begins_at FROM workspace WHERE id = $1)`,
   ),
 });
 

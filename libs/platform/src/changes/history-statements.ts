@@ -26,7 +26,7 @@ const MOMENT = `(
            ORDER BY changed_at DESC, sequence DESC LIMIT 1) AS sequence,
          (SELECT ${milliseconds('changed_at')} FROM change_head WHERE workspace_id = $1) AS newest,
          ${milliseconds(`date_trunc('milliseconds', clock_timestamp())`)} AS now,
-         (SELECT ${milliseconds('begins_at')} FROM history_horizon WHERE workspace_id = $1) AS first
+         (SELECT ${milliseconds('history_begins_at')} FROM workspace WHERE id = $1) AS first
   ) AS moment`;
 
 /** The first columns of a row. `momentOf` of history.ts reads them. */

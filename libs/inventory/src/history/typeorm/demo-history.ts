@@ -14,11 +14,11 @@ const MOST_ASSETS = 20_000;
  * what anything but an import changed. The lock lets concurrent starts make one past.
  */
 const LACKS_PAST = `
-  SELECT FROM history_horizon JOIN workspace ON id = workspace_id
-   WHERE workspace_id = $1 AND begins_at = date_trunc('milliseconds', created_at)
+  SELECT FROM workspace
+   WHERE id = $1 AND history_begins_at = date_trunc('milliseconds', created_at)
      AND NOT EXISTS (SELECT FROM change_set WHERE workspace_id = $1 AND origin <> ${originCode('IMPORT')})
      AND NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 OFFSET ${MOST_ASSETS})
-     FOR UPDATE OF history_horizon`;
+     FOR NO KEY UPDATE`;
 /** The worker may have counted empty days. */
 const FORGET = ['DELETE FROM asset_version WHERE workspace_id = $1', 'DELETE FROM day_count WHERE workspace_id = $1'];
 const MOVE_HEAD = 'UPDATE change_head SET changed_at = $2 WHERE workspace_id = $1';
@@ -27,7 +27,7 @@ const MOVE_BACK = [
   MOVE_HEAD,
   'UPDATE asset SET updated_at = $2 WHERE workspace_id = $1',
   'UPDATE change_set SET changed_at = $2 WHERE workspace_id = $1',
-  'UPDATE history_horizon SET begins_at = $2 WHERE workspace_id = $1',
+  'UPDATE workspace SET history_begins_at = $2 WHERE id = $1',
 ];
 /** Each asset but employees changes once, on a day that its externalId decides. $4 the day. */
 const CHANGE = `

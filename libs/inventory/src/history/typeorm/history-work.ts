@@ -30,7 +30,7 @@ export const WRITE_DAY = prepared(
   'history_write_day',
   `INSERT INTO day_count (workspace_id, day, assets, computers)
    SELECT $1::uuid, $2::date, asset_counts_at($1::uuid, $3::timestamptz), computer_counts_at($1::uuid, $3::timestamptz)
-    WHERE $3::timestamptz >= (SELECT begins_at FROM history_horizon WHERE workspace_id = $1::uuid)
+    WHERE $3::timestamptz >= (SELECT history_begins_at FROM workspace WHERE id = $1::uuid)
        ON CONFLICT DO NOTHING`,
 );
 

@@ -86,14 +86,11 @@ export class AssetVersions1780000000096 implements MigrationInterface {
         SELECT workspace_id, id, public_id, change_id, facet, name, email, sub_key = 15 AS is_employee, version_id
           FROM asset_version;
 
-      CREATE TABLE history_horizon (
-        workspace_id uuid PRIMARY KEY REFERENCES workspace (id),
-        begins_at timestamptz NOT NULL
-      );
-      COMMENT ON TABLE history_horizon IS 'The first instant of a workspace that can be asked for. It never moves back.';
-      -- for retention, which begins with the oldest
-      CREATE INDEX history_horizon_begins_at ON history_horizon (begins_at);
-      ${tenantPolicy('history_horizon', { ownerSeesAll: true })}
+      -- small: one row for each workspace
+      UPDATE workspace SET history_begins_at = GREATEST(
+        date_trunc('milliseconds', clock_timestamp()),
+        (SELECT max(changed_at) FROM change_set WHERE workspace_id = workspace.id));
+
       CREATE TABLE day_count (
         workspace_id uuid NOT NULL REFERENCES workspace (id),
         day date NOT NULL,
@@ -105,20 +102,6 @@ export class AssetVersions1780000000096 implements MigrationInterface {
       COMMENT ON COLUMN day_count.assets IS 'Arrays of sub key, facet and number';
       COMMENT ON COLUMN day_count.computers IS 'Arrays of posture and number';
       ${tenantPolicy('day_count', { ownerSeesAll: true })}
-
-      CREATE FUNCTION begin_history() RETURNS trigger
-        LANGUAGE plpgsql ${AS_OWNER} AS $$
-      BEGIN
-        INSERT INTO history_horizon (workspace_id, begins_at)
-        VALUES (NEW.id, date_trunc('milliseconds', NEW.created_at));
-        RETURN NULL;
-      END $$;
-      CREATE TRIGGER begin_history AFTER INSERT ON workspace FOR EACH ROW EXECUTE FUNCTION begin_history();
-      -- small: one row for each workspace
-      INSERT INTO history_horizon (workspace_id, begins_at)
-      SELECT id, GREATEST(date_trunc('milliseconds', clock_timestamp()),
-                          (SELECT max(changed_at) FROM change_set WHERE workspace_id = workspace.id))
-        FROM workspace;
 
       ${countsAt(
         'asset_counts_at',
@@ -135,9 +118,9 @@ export class AssetVersions1780000000096 implements MigrationInterface {
 
       CREATE FUNCTION days_to_count() RETURNS TABLE (workspace uuid, day date)
         LANGUAGE sql STABLE ${AS_OWNER} AS $$
-        SELECT workspace_id, next.day FROM history_horizon AS horizon CROSS JOIN LATERAL (
-          SELECT greatest((begins_at AT TIME ZONE 'UTC')::date, max(counted.day) + 1) AS day
-            FROM day_count AS counted WHERE counted.workspace_id = horizon.workspace_id) AS next
+        SELECT workspace.id, next.day FROM workspace CROSS JOIN LATERAL (
+          SELECT greatest((history_begins_at AT TIME ZONE 'UTC')::date, max(counted.day) + 1) AS day
+            FROM day_count AS counted WHERE counted.workspace_id = workspace.id) AS next
          WHERE next.day < (clock_timestamp() AT TIME ZONE 'UTC')::date
       $$;
       COMMENT ON FUNCTION days_to_count IS 'The first day of each workspace that is over and not counted.';
@@ -148,43 +131,43 @@ export class AssetVersions1780000000096 implements MigrationInterface {
         SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
       DECLARE
         horizon timestamptz := clock_timestamp() - make_interval(days => days);
-        workspace uuid;
+        tenant uuid;
         begins timestamptz;
       BEGIN
         -- A horizon moves where a change set passed it, so a workspace that nobody changes costs no commit.
-        SELECT workspace_id, begins_at INTO workspace, begins FROM history_horizon
+        SELECT workspace.id, history_begins_at INTO tenant, begins FROM workspace
          CROSS JOIN LATERAL (
            SELECT FROM change_set
-            WHERE change_set.workspace_id = history_horizon.workspace_id AND changed_at > begins_at AND changed_at < horizon
+            WHERE workspace_id = workspace.id AND changed_at > history_begins_at AND changed_at < horizon
             LIMIT 1) AS passed
-         ORDER BY begins_at LIMIT 1 FOR UPDATE OF history_horizon SKIP LOCKED;
-        IF workspace IS NULL THEN RETURN false; END IF;
-        PERFORM set_config('app.workspace_id', workspace::text, true);
+         ORDER BY history_begins_at LIMIT 1 FOR NO KEY UPDATE OF workspace SKIP LOCKED;
+        IF tenant IS NULL THEN RETURN false; END IF;
+        PERFORM set_config('app.workspace_id', tenant::text, true);
         -- A set may have 5,000 states.
         WITH passed AS (
           SELECT id, changed_at FROM change_set
-           WHERE workspace_id = workspace AND changed_at > begins AND changed_at < horizon
+           WHERE workspace_id = tenant AND changed_at > begins AND changed_at < horizon
            ORDER BY changed_at FETCH FIRST 20 ROWS WITH TIES
         ), gone AS (
-          DELETE FROM asset_version USING passed WHERE workspace_id = workspace AND to_change = passed.id
+          DELETE FROM asset_version USING passed WHERE workspace_id = tenant AND to_change = passed.id
         )
-        UPDATE history_horizon
-           SET begins_at = (SELECT CASE WHEN count(*) < 20 THEN horizon ELSE max(changed_at) END FROM passed)
-         WHERE workspace_id = workspace;
+        UPDATE workspace
+           SET history_begins_at = (SELECT CASE WHEN count(*) < 20 THEN horizon ELSE max(changed_at) END FROM passed)
+         WHERE id = tenant;
         RETURN true;
       END $$;
       COMMENT ON FUNCTION forget_versions IS
         'Moves the oldest horizon that change sets passed, and removes the states that these ended. False where none is due.';
 
       REVOKE ALL ON FUNCTION
-        keep_former_asset, begin_history, asset_counts_at, computer_counts_at, days_to_count, forget_versions FROM PUBLIC;
+        keep_former_asset, asset_counts_at, computer_counts_at, days_to_count, forget_versions FROM PUBLIC;
     `);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       DROP FUNCTION asset_counts_at, computer_counts_at, days_to_count, forget_versions;
-      DROP TRIGGER begin_history ON workspace; DROP FUNCTION begin_history; DROP TABLE day_count, history_horizon;
+      DROP TABLE day_count;
       DROP VIEW known_asset, former_asset, former_computer;
       DROP TRIGGER keep_former_asset ON asset; DROP FUNCTION keep_former_asset;
       DROP TABLE asset_version; ALTER TABLE asset DROP COLUMN erased_change_id`);
