@@ -37,8 +37,6 @@ const AGES = prepared(
  */
 @Injectable()
 export class TrustedKeyWatch extends RepeatedWork {
-  /** Ends the wait for issuers. */
-  private abandon: () => void = () => undefined;
   private ages: readonly { readonly labels: Readonly<Record<string, string>>; readonly since: number }[] = [];
 
   constructor(
@@ -68,26 +66,21 @@ export class TrustedKeyWatch extends RepeatedWork {
     }));
   }
 
-  /** Does not wait for slow issuers, which would keep the process from ending in time. */
+  /** Does not wait for a round: slow issuers must not hold up the end. An instance asks again when the claim has run out. */
   override async beforeApplicationShutdown(): Promise<void> {
-    this.abandon();
-    await super.beforeApplicationShutdown();
+    void super.beforeApplicationShutdown();
   }
 
   /** Returns how many issuers were asked. */
   private async fetchNext(): Promise<number> {
-    const stopped = new Promise<null>((resolve) => (this.abandon = () => resolve(null)));
     const [rows = []] = await this.database.run({ outsideTenants: true }, [bind(CLAIM, [String(AT_ONCE)])]);
     await Promise.all(
       rows.map(async ([source, ids, claimedAt]) => {
         const issuer = JSON.parse(text(source)) as TrustedIssuer;
-        const answered = this.issuers.fetch(issuer).then(
+        const fetched = await this.issuers.fetch(issuer).then(
           (keys) => [JSON.stringify(keys), ''],
           (error: Error) => ['', this.reasonOf(error, issuer)],
         );
-        const fetched = await Promise.race([answered, stopped]);
-        // An instance asks again when the claim has run out.
-        if (fetched === null) return;
         const all = text(ids).slice(1, -1).split(',');
         while (all.length > 0 && !this.stopping) {
           const part = `{${all.splice(0, MOST_STORED).join()}}`;
