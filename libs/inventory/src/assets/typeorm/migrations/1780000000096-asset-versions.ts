@@ -133,31 +133,30 @@ export class AssetVersions1780000000096 implements MigrationInterface {
         horizon timestamptz := clock_timestamp() - make_interval(days => days);
         tenant uuid;
         begins timestamptz;
+        passed record;
       BEGIN
-        -- A horizon moves where a change set passed it, so a workspace that nobody changes costs no commit.
+        -- A history begins with the last change set that became too old, so a workspace that nobody changes costs no commit.
         SELECT workspace.id, history_begins_at INTO tenant, begins FROM workspace
          CROSS JOIN LATERAL (
            SELECT FROM change_set
             WHERE workspace_id = workspace.id AND changed_at > history_begins_at AND changed_at < horizon
-            LIMIT 1) AS passed
+            LIMIT 1) AS due
          ORDER BY history_begins_at LIMIT 1 FOR NO KEY UPDATE OF workspace SKIP LOCKED;
         IF tenant IS NULL THEN RETURN false; END IF;
         PERFORM set_config('app.workspace_id', tenant::text, true);
         -- A set may have 5,000 states.
-        WITH passed AS (
+        FOR passed IN
           SELECT id, changed_at FROM change_set
            WHERE workspace_id = tenant AND changed_at > begins AND changed_at < horizon
            ORDER BY changed_at FETCH FIRST 20 ROWS WITH TIES
-        ), gone AS (
-          DELETE FROM asset_version USING passed WHERE workspace_id = tenant AND to_change = passed.id
-        )
-        UPDATE workspace
-           SET history_begins_at = (SELECT CASE WHEN count(*) < 20 THEN horizon ELSE max(changed_at) END FROM passed)
-         WHERE id = tenant;
+        LOOP
+          DELETE FROM asset_version WHERE workspace_id = tenant AND to_change = passed.id;
+        END LOOP;
+        UPDATE workspace SET history_begins_at = passed.changed_at WHERE id = tenant;
         RETURN true;
       END $$;
       COMMENT ON FUNCTION forget_versions IS
-        'Moves the oldest horizon that change sets passed, and removes the states that these ended. False where none is due.';
+        'Moves the oldest beginning of a history behind change sets, and removes the states that these ended. False where none is due.';
 
       REVOKE ALL ON FUNCTION
         keep_former_asset, asset_counts_at, computer_counts_at, days_to_count, forget_versions FROM PUBLIC;
