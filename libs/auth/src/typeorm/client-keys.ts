@@ -58,12 +58,11 @@ export class ClientKeys {
   /** Removes a key and ends the live token. Returns the other keys, or undefined when there is no such key. */
   async remove(clientId: string, kid: string): Promise<ListedKey[] | null | undefined> {
     return this.credentials.changeGrant(clientId, async ({ manager, endToken, record }) => {
-      const present = await keysOf(manager, clientId);
-      if (!present.some((key) => key.kid === kid)) return undefined;
-      await manager.delete(ApplicationKeyRow, { client_id: clientId, kid });
+      const { affected } = await manager.delete(ApplicationKeyRow, { client_id: clientId, kid });
+      if (!affected) return undefined;
       await endToken();
       await record('application.key_removed', { kid: { old: kid, new: null } });
-      return present.filter((key) => key.kid !== kid);
+      return keysOf(manager, clientId);
     });
   }
 }
