@@ -10,8 +10,6 @@ const PAUSE_MS = 20_000;
 const LONGEST_ROUND_MS = 300_000;
 /** Issuers that are asked at once. */
 const AT_ONCE = 8;
-/** Trusts that get their keys in one statement: large key sets for thousands of trusts would outlast its time. */
-const MOST_STORED = 100;
 /** Bounds the number of series. */
 const MOST_SERIES = 500;
 const CLAIM = prepared(
@@ -81,12 +79,8 @@ export class TrustedKeyWatch extends RepeatedWork {
           (keys) => [JSON.stringify(keys), ''],
           (error: Error) => ['', this.reasonOf(error, issuer)],
         );
-        const all = text(ids).slice(1, -1).split(',');
-        while (all.length > 0 && !this.stopping) {
-          const part = `{${all.splice(0, MOST_STORED).join()}}`;
-          const stored = bind(STORE_KEYS, [part, text(claimedAt), ...fetched]);
-          await this.database.run({ outsideTenants: true }, [stored]);
-        }
+        const store = bind(STORE_KEYS, [text(ids), text(claimedAt), ...fetched]);
+        await this.database.run({ outsideTenants: true }, [store]);
       }),
     );
     return rows.length;
