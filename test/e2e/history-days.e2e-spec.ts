@@ -126,7 +126,7 @@ describe('The history by day', () => {
     expect(custom(await days(path))).toEqual(expected);
     const computers = expected.map(() => ({ total: 1 }));
     expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(computers);
-    for (let written = 0; written < 2; written += 1) await work.writeDays();
+    for (let written = 0; written < 2; written += 1) await work.round();
     expect(custom(await days(path))).toEqual(expected);
     expect(await days(`${COMPUTERS}/summary?from=${day(3)}`)).toMatchObject(computers);
     expect(custom(await days(`${SUMMARY}?to=${day(2)}`))).toEqual(expected.slice(0, 1));
@@ -159,7 +159,7 @@ describe('The history by day', () => {
     const move = 'UPDATE change_set SET changed_at = $2 WHERE workspace_id = $1';
     await app.arrange.change(workspace, move, [workspace, new Date(`${day(1)}T23:59:59.999Z`)]);
     const counting = days(`${SUMMARY}?to=${day(1)}`);
-    const writing = work.writeDays();
+    const writing = work.round();
     await Promise.race([writing, someoneWaits(app.database, 2)]);
     await admin.query('COMMIT');
 
@@ -175,7 +175,7 @@ describe('The history by day', () => {
     await moveBack(4);
     const { status, headers } = await client.get(`${SUMMARY}?from=${day(4)}`);
     expect([status, headers.get('Retry-After')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-    for (let written = 0; written < 4; written += 1) await work.writeDays();
+    for (let written = 0; written < 4; written += 1) await work.round();
     expect(await days(`${SUMMARY}?from=${day(9)}`)).toHaveLength(5);
   });
 
@@ -184,7 +184,7 @@ describe('The history by day', () => {
     const forget = () =>
       app.arrange.change(workspace, 'UPDATE workspace SET history_begins_at = now() WHERE id = $1', [workspace]);
     const writing = jest.spyOn(history, 'waitUntilOver').mockImplementation(async () => void (await forget()));
-    await work.writeDays();
+    await work.round();
     writing.mockRestore();
     const { rows } = await app.database.admin.query('SELECT FROM day_count WHERE workspace_id = $1', [workspace]);
     expect(rows).toEqual([]);
@@ -242,7 +242,7 @@ describe('The history by day', () => {
         PERFORM pg_sleep(5.7);
         IF current_setting('statement_timeout') <> '10min' THEN RAISE EXCEPTION 'no time'; END IF`);
 
-      await work.writeDays();
+      await work.round();
 
       expect(warned).not.toHaveBeenCalled();
       expect(await written(workspace)).toEqual([day(1)]);
@@ -252,7 +252,7 @@ describe('The history by day', () => {
       await moveBack(1);
       await plant('PERFORM pg_sleep(100)');
       const stopping = new HistoryWork(database, history);
-      const counting = stopping.writeDays().catch((error: Error) => error.message);
+      const counting = stopping.round().catch((error: Error) => error.message);
       const SLEEPING = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`;
       while ((await app.database.admin.query(SLEEPING)).rowCount === 0);
 
@@ -271,7 +271,7 @@ describe('The history by day', () => {
       await admin.query('BEGIN');
       await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('history days ' || $1, 0))`, [counted]);
 
-      await work.writeDays();
+      await work.round();
       await admin.query('ROLLBACK');
 
       expect([await written(counted), await written(workspace)]).toEqual([[], [day(1)]]);
@@ -284,7 +284,7 @@ describe('The history by day', () => {
       workspace = await app.arrange.aWorkspace();
       await moveBack(2);
 
-      await work['round']();
+      await work.round();
 
       expect([await written(failing), await written(workspace)]).toEqual([[], [day(2)]]);
       expect(warned.mock.calls).toEqual([

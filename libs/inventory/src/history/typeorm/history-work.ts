@@ -48,13 +48,16 @@ export class HistoryWork extends RepeatedWork {
   }
 
   /** Writes the first day of each workspace that is over and not written yet. Returns whether none failed. */
-  async writeDays(): Promise<boolean> {
+  async round(): Promise<boolean> {
+    // Days are written once, so a wrong clock would also fix days that are not over.
+    await this.database.assertClocksAgree();
     const [found = []] = await this.database.run({ outsideTenants: true }, [bind(DAYS, [])]);
     let isWritten = true;
     for (const [workspace, day] of found as [string, string][]) {
       this.assertServing();
       try {
         await this.writeDay(toWorkspaceId(workspace), day);
+        this.succeededAt = Date.now();
       } catch (error) {
         this.assertServing();
         isWritten = false;
@@ -88,11 +91,5 @@ export class HistoryWork extends RepeatedWork {
       },
       { deadline: performance.now() + LONGEST_COUNT_MS },
     );
-  }
-
-  protected async round(): Promise<boolean> {
-    // Days are written once, so a wrong clock would also fix days that are not over.
-    await this.database.assertClocksAgree();
-    return this.writeDays();
   }
 }
