@@ -26,8 +26,9 @@ export class FairShare implements NestInterceptor {
 
   /** Counts a request. A page that is asked for too early loads itself again. @throws 429 */
   enter(response: Response): void {
-    const { signedIn, method, path } = response.req;
-    const ofPost = path.endsWith('/owner') ? 'look-up' : 'form';
+    const { signedIn, method, path, params } = response.req;
+    // As its route decodes it: the path may say the same by other signs.
+    const ofPost = params['field'] === 'owner' ? 'look-up' : 'form';
     const kind = method === 'POST' ? ofPost : /\/(?:download|failed-records)$/.test(path) ? 'download' : 'page';
     const one = `${signedIn?.personId} ${kind}`;
     if ([...this.underWay.values()].filter((other) => other.one === one).length >= AT_ONCE[kind]) {
