@@ -1,6 +1,7 @@
 /** @needs chromium */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AxeResults, ImpactValue, RunOptions } from 'axe-core';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 import { demandProgram } from '../support/programs.cjs';
@@ -105,6 +106,15 @@ export class Explorer {
     // A change of the fragment alone loads nothing.
     if (isOpen) await this.page.reload();
     await this.page.locator('.opblock').first().waitFor();
+    // One page in sixty or so of a browser without a window never draws a frame. Loading it again helps.
+    if (await this.draws()) return;
+    await this.page.reload();
+    await this.page.locator('.opblock').first().waitFor();
+  }
+
+  private async draws(): Promise<boolean> {
+    const frame = this.page.evaluate<boolean>('new Promise((ends) => requestAnimationFrame(() => ends(true)))');
+    return Promise.race([frame, sleep(5_000, false, { ref: false })]);
   }
 
   get dialog(): Locator {
