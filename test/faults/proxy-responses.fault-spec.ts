@@ -9,11 +9,13 @@ import type { ErrorCode } from '#libs/kernel';
 import { problemExample } from '#libs/platform/problems';
 import { demandProgram } from '../support/programs.cjs';
 import { freePort } from '../support/free-port';
+import { until } from '../support/until';
 import { ProxyProcess, type Upstream, shippedConfiguration } from './proxy-process';
 import { MINUTE } from './sizes';
 
 const DOCKER = join(__dirname, '../../docker');
-const baseUrl = /^BASE_URL=(.*)$/m.exec(readFileSync(join(DOCKER, 'settings.env'), 'utf8'))?.[1];
+const textOf = (file: string): string => readFileSync(join(DOCKER, file), 'utf8');
+const baseUrl = /^BASE_URL=(.*)$/m.exec(textOf('settings.env'))?.[1];
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const problem = (code: ErrorCode, instance: string, requestId: string) => {
@@ -31,6 +33,16 @@ const hastyConfiguration = (port: number, statisticsPort: number, upstreams: rea
   shippedConfiguration(port, statisticsPort, upstreams)
     .replace(/timeout server \d+s/, 'timeout server 1s')
     .replace(/timeout http-request \d+s/, 'timeout http-request 1s');
+
+/** The shipped part for the console, in place of that for the API. */
+const consoleConfiguration = (port: number, statisticsPort: number, upstreams: readonly Upstream[]): string => {
+  const [consoles = ''] = /^backend consoles\n(?: .*\n?)+/m.exec(textOf('haproxy/haproxy.cfg')) ?? [];
+  const servers = consoles
+    .replace(/^ +default-server .*\n/m, '')
+    .replace(/server-template .*/, `server console 127.0.0.1:${upstreams[0]?.port}`);
+  const shipped = shippedConfiguration(port, statisticsPort, upstreams);
+  return `${shipped.replace('default_backend instances', 'default_backend consoles')}\n${servers}`;
+};
 
 /** Responds like the API for its health and for `/v1/fault`. On other paths it fails as the path says. */
 function failingInstance(): Server {
@@ -132,6 +144,21 @@ describe('Responses of the proxy in compose.yaml', () => {
     const { port } = new URL(proxy.origin);
     for (const request of ['GET / HTTP/1.1\r\nno header\r\n\r\n', 'GET / HTTP/1.1\r\nHost: here\r\n']) {
       expect(parsed(await exchange(Number(port), request))).toEqual(malformed);
+    }
+  });
+
+  it('refuse a source that asks the console faster than people do, for a second', async () => {
+    const { port = 0 } = instance.address() as { port?: number };
+    const upstreams = [{ port, managementPort: port }];
+    const consoles = await ProxyProcess.start(join(directory, 'consoles.cfg'), upstreams, consoleConfiguration);
+    const status = async (): Promise<number | undefined> => (await responseOf(`${consoles.origin}/v1/fault`)).status;
+    try {
+      expect(new Set(await Promise.all(Array.from({ length: 90 }, status)))).toEqual(new Set([500]));
+      const sent = await Promise.all(Array.from({ length: 400 }, status));
+      expect(new Set(sent)).toEqual(new Set([500, 429]));
+      await until(async () => (await status()) === 500);
+    } finally {
+      await consoles.stop();
     }
   });
 
