@@ -193,6 +193,18 @@ describe('A check of assertions', () => {
     made.mockRestore();
   });
 
+  it('makes a key that nobody has again when that failed', async () => {
+    const token = await sign(own, (await aKey('k')).privateKey);
+    const fresh = aCheck();
+    const check = () => fresh.check(token, 'ci_1', { keys: [], oldAudience: false });
+    const made = jest.spyOn(globalThis.crypto.subtle, 'generateKey').mockRejectedValue(new Error('no memory'));
+
+    await expect(check()).rejects.toThrow('no memory');
+    made.mockRestore();
+
+    expect(await check()).toEqual({ fault: 'no key fits' });
+  });
+
   it.each<[object, string]>([
     [{ iss: 'https://other.example' }, 'iss'],
     [{ exp: undefined }, 'exp'],

@@ -43,7 +43,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
   /** Tokens that name a trusted issuer, and a `kid` that is not in its stored set with this algorithm. */
   unknownKeyIds = 0;
   /** Keys that nobody has, by algorithm, so that a client without keys takes as long as another one. */
-  private decoys: ReadonlyMap<string, Promise<ClientKey['jwk'] | null>> | null = null;
+  private readonly decoys = new Map<string, ReturnType<typeof makeDecoy>>();
 
   constructor(
     private readonly settings: Settings,
@@ -109,7 +109,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
     rules: Rules,
   ): Promise<{ readonly key: Key; readonly typ: unknown; readonly claims: JWTPayload } | Refusal> {
     // Begun with the first assertion, so that no later one without a key that fits waits for a key of RSA.
-    this.decoys ??= new Map(CLIENT_ALGORITHMS.map((one) => [one, makeDecoy(one).catch(() => null)]));
+    CLIENT_ALGORITHMS.filter((one) => !this.decoys.has(one)).forEach((one) => this.keepDecoy(one));
     const header = unverifiedHeader(token);
     if (!header) return { fault: UNREADABLE };
     const algorithm = header['alg'] as string;
@@ -164,6 +164,12 @@ export class ClientAssertionsJwt extends ClientAssertions {
       const { code = UNREADABLE, claim = '' } = error as { readonly code?: string; readonly claim?: string };
       return { fault: `${code} ${claim}`.trim() };
     }
+  }
+
+  private keepDecoy(algorithm: string): void {
+    const made = makeDecoy(algorithm);
+    this.decoys.set(algorithm, made);
+    made.catch(() => this.decoys.delete(algorithm));
   }
 }
 
