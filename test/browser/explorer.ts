@@ -1,7 +1,7 @@
 /** @needs chromium */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AxeResults, ImpactValue, RunOptions } from 'axe-core';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 import { demandProgram } from '../support/programs.cjs';
@@ -114,7 +114,7 @@ export class Explorer {
 
   private async draws(): Promise<boolean> {
     const frame = this.page.evaluate<boolean>('new Promise((ends) => requestAnimationFrame(() => ends(true)))');
-    return Promise.race([frame, sleep(5_000, false, { ref: false })]);
+    return Promise.race([frame, delay(5_000, false, { ref: false })]);
   }
 
   get dialog(): Locator {

@@ -91,6 +91,9 @@ export class ProxyProcess {
 
 const isUp = ({ status }: Record<string, string>): boolean => status === 'UP';
 
+/** The part for the console in the shipped configuration. */
+export const CONSOLES = /^backend consoles\n(?: .*\n?)+/m;
+
 /** The shipped configuration with other ports and instances. */
 export function shippedConfiguration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
   const directory = join(__dirname, '../../docker/haproxy');
@@ -102,7 +105,7 @@ export function shippedConfiguration(port: number, statisticsPort: number, upstr
     .replace(/^ +log stdout .*\n/m, '')
     // The console has tests of its own.
     .replace(/^ +(?:bind :3002|use_backend consoles .*)\n/gm, '')
-    .replace(/^backend consoles\n(?: .*\n?)+/m, '')
+    .replace(CONSOLES, '')
     .replace('default-path config', `default-path origin ${directory}`)
     .replace(/bind :\d+/, `bind 127.0.0.1:${port}`)
     .replace(/ port \d+(.*) resolvers containers init-addr none/, '$1')

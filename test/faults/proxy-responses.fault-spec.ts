@@ -10,7 +10,7 @@ import { problemExample } from '#libs/platform/problems';
 import { demandProgram } from '../support/programs.cjs';
 import { freePort } from '../support/free-port';
 import { until } from '../support/until';
-import { ProxyProcess, type Upstream, shippedConfiguration } from './proxy-process';
+import { CONSOLES, ProxyProcess, type Upstream, shippedConfiguration } from './proxy-process';
 import { MINUTE } from './sizes';
 
 const DOCKER = join(__dirname, '../../docker');
@@ -36,7 +36,7 @@ const hastyConfiguration = (port: number, statisticsPort: number, upstreams: rea
 
 /** The shipped part for the console, in place of that for the API. */
 const consoleConfiguration = (port: number, statisticsPort: number, upstreams: readonly Upstream[]): string => {
-  const [consoles = ''] = /^backend consoles\n(?: .*\n?)+/m.exec(textOf('haproxy/haproxy.cfg')) ?? [];
+  const [consoles = ''] = CONSOLES.exec(textOf('haproxy/haproxy.cfg')) ?? [];
   const servers = consoles
     .replace(/^ +default-server .*\n/m, '')
     .replace(/server-template .*/, `server console 127.0.0.1:${upstreams[0]?.port}`);
