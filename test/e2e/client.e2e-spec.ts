@@ -98,6 +98,32 @@ describe('The client', () => {
     expect(rest).toEqual(['CUSTOM', 'INFORMATION', 'EMPLOYEE']);
   });
 
+  it('shows what was true: one item, whole lists, states, and counts by day', async () => {
+    const space = await app.arrange.aWorkspace();
+    const { id } = await app.arrange.anAsset(space, { type: 'COMPUTER' });
+    const client = new ComplianceClient({ baseUrl: app.origin, ...(await app.arrange.anApplication(space)) });
+    await client.updateAsset(id, { description: 'one' });
+    const asOf = (await client.assetHistory(id).pages().next()).value?.results[0]?.validFrom as string;
+    await client.updateAsset(id, { description: 'two' });
+    await app.arrange.anAsset(space, { type: 'COMPUTER' });
+
+    const { body, etag } = await client.getAsset(id, { asOf, expand: 'owner' });
+    expect([body.description, body.owner, etag]).toEqual(['one', null, null]);
+    expect((await client.getComputer(id, { asOf })).body.updatedAt).toBe(body.updatedAt);
+    const exported: unknown[] = [];
+    for await (const asset of client.export({ asOf })) exported.push(asset.description);
+    for await (const computer of client.exportComputers({ asOf })) exported.push(computer.id);
+    expect(exported).toEqual(['one', id]);
+    const states: unknown[] = [];
+    for await (const { asset } of client.assetHistory(id, { pageSize: 1 })) states.push(asset?.description);
+    for await (const { computer } of client.computerHistory(id, { pageSize: 2 })) states.push(computer?.id);
+    expect(states).toEqual(['two', 'one', null, id, id, id]);
+    const { results } = (await client.summary()).body;
+    expect(results.map(({ categories }) => categories[1]?.total)).toEqual([2]);
+    const { date } = results[0] ?? {};
+    expect((await client.computerSummary({ from: date, to: date })).body.results).toMatchObject([{ date, total: 2 }]);
+  });
+
   it('returns whose token it uses and how many requests are left', async () => {
     const application = await app.arrange.anApplication(workspace, ['inventory:read']);
     const client = new ComplianceClient({ baseUrl: app.origin, ...application });
