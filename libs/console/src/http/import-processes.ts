@@ -10,8 +10,6 @@ import { Settings } from '#libs/platform/config';
 const PROGRAM = join(dirname(require.resolve('#package')), 'dist/apps/console/src/import-process.js');
 /** Memory of one import. What an operator sets comes after it, and counts. */
 const LIMITS = '--max-old-space-size=256 --max-semi-space-size=16';
-/** Node ends a process so that needs more memory, and the system one for which there is none. */
-const FOR_MEMORY = ['SIGABRT', 'SIGKILL'];
 
 /** With the name of a ready map. */
 export type UploadOptions = Omit<ImportOptions, 'files' | 'dryRun' | 'map'> & { readonly map: string | null };
@@ -56,7 +54,8 @@ export class ImportProcesses {
     }
     const { exitCode, signalCode } = child;
     if (signalCode === 'SIGTERM') throw new ServiceUnavailableException('The console stopped.');
-    if (FOR_MEMORY.includes(String(signalCode)))
+    // Node ends a process so that needs more memory, and the system one for which there is none.
+    if (signalCode === 'SIGABRT' || signalCode === 'SIGKILL')
       throw new PayloadTooLargeException('The import needs more memory than it gets.');
     throw new Error(`The process of an import ended with ${exitCode ?? signalCode}.`);
   }

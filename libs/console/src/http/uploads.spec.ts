@@ -6,7 +6,6 @@ import { setImmediate as step } from 'node:timers/promises';
 import { ForbiddenException } from '@nestjs/common';
 import type { ImportReport } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
-import { FakeClock } from '../../../kernel/src/clock.fake';
 import type { Settings } from '#libs/platform/config';
 import { NO_COUNTS } from '../../../inventory/src/imports/domain/recorded-run';
 import type { Person } from '../domain/person';
@@ -27,7 +26,8 @@ describe('Uploads', () => {
   const directory = directoryAt('127.0.0.1');
   const filesAt = (host: string) => new UploadFiles({ console: { host, port } } as Settings);
   const files = filesAt('127.0.0.1');
-  const clock = new FakeClock();
+  let now = 0;
+  const advance = (milliseconds: number) => (now += milliseconds);
   let imports: {
     order: ImportOrder;
     tell: (news: ImportNews) => void;
@@ -47,9 +47,13 @@ describe('Uploads', () => {
       end: () => imports.forEach(({ fail }) => fail(new Error('The test ended.'))),
     };
     const list = { list: () => Promise.resolve(people) } as unknown as People;
-    uploads = new Uploads(processes as unknown as ImportProcesses, list, files, clock);
+    uploads = new Uploads(processes as unknown as ImportProcesses, list, files);
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
   });
-  afterEach(() => uploads.onModuleDestroy());
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await uploads.onModuleDestroy();
+  });
   afterAll(() => rmSync(directory, { recursive: true }));
 
   const personOf = (digit: number) =>
@@ -81,16 +85,17 @@ describe('Uploads', () => {
     await settle();
   };
 
-  it('removes a file an hour after its last run, and none that is under way', async () => {
+  it('removes a file an hour after its last run, however the clock is set, and none that is under way', async () => {
     const [waiting, running] = [await begin(1), await begin(2)];
-    clock.advance(3_600_000);
+    jest.spyOn(Date, 'now').mockReturnValue(0);
+    advance(3_600_000);
     imports[0]?.end(REPORT);
     await settle();
 
-    clock.advance(3_599_999);
+    advance(3_599_999);
     uploads.expire();
     expect([waiting, running].map(({ path }) => existsSync(path))).toEqual([true, true]);
-    clock.advance(1);
+    advance(1);
     uploads.expire();
 
     expect([waiting, running].map(({ path }) => existsSync(path))).toEqual([false, true]);
@@ -185,7 +190,7 @@ describe('Uploads', () => {
     rmSync(directory, { recursive: true });
     writeFileSync(directory, '');
 
-    clock.advance(3_600_000);
+    advance(3_600_000);
     uploads.expire();
     rmSync(directory);
 
@@ -207,7 +212,7 @@ describe('Uploads', () => {
     };
     const endRuns = async (...places: number[]) => {
       for (const place of places) {
-        clock.advance(1);
+        advance(1);
         imports[place]?.end(REPORT);
         await settle();
       }

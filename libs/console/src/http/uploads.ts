@@ -7,7 +7,6 @@ import {
   ServiceUnavailableException,
 } from '@nestjs/common';
 import type { ImportProgress, ImportReport } from '#libs/inventory/operators';
-import { Clock } from '#libs/kernel';
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Subject, lastValueFrom, mergeMap } from 'rxjs';
@@ -37,8 +36,8 @@ export interface Upload {
   readonly path: string;
   readonly options: UploadOptions;
   readonly typed: Typed;
-  readonly uploadedAt: number;
-  /** When the dry run ended, or the import. */
+  readonly uploadedAt: Date;
+  /** When the dry run ended, or the import, by `performance.now()`: the machine's clock may be set back. */
   endedAt: number;
   state: 'trying' | 'tried' | 'importing' | 'imported' | 'refused';
   progress: ImportProgress | null;
@@ -70,7 +69,6 @@ export class Uploads implements OnModuleDestroy {
     private readonly processes: ImportProcesses,
     private readonly people: People,
     private readonly files: UploadFiles,
-    private readonly clock: Clock,
   ) {}
 
   _handleFile(sender: Sender, file: SentFile, done: Done): void {
@@ -98,10 +96,9 @@ export class Uploads implements OnModuleDestroy {
     const { workspaceId } = me;
     const before = this.replaceable(me);
     if (before) this.remove(before);
-    const now = this.clock.now();
     const started: Upload = {
-      ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, typed, uploadedAt: now, endedAt: now },
-      ...{ state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
+      ...{ id: randomUUID(), workspaceId, name: basename(path), path, options, typed, uploadedAt: new Date() },
+      ...{ endedAt: performance.now(), state: 'trying', progress: null, report: null, reason: null, failedKept: 0 },
     };
     this.uploads.set(workspaceId, started);
     this.runs.next(() => this.run(started, me));
@@ -118,7 +115,7 @@ export class Uploads implements OnModuleDestroy {
   /** Removes files an hour after the end of their last run, and nothing that is under way. */
   expire(): void {
     this.processes.endIdle();
-    for (const upload of this.idle()) if (this.clock.now() - upload.endedAt >= KEPT_MS) this.remove(upload);
+    for (const upload of this.idle()) if (performance.now() - upload.endedAt >= KEPT_MS) this.remove(upload);
   }
 
   /** Interrupts what is under way: its record says so. */
@@ -173,7 +170,7 @@ export class Uploads implements OnModuleDestroy {
       if (!isTold) this.logger.error({ message: 'import of an upload failed', upload: id, error });
       Object.assign(upload, { state: 'refused', reason: isTold ? error.message : OURS });
     } finally {
-      upload.endedAt = this.clock.now();
+      upload.endedAt = performance.now();
       if (upload.state !== 'tried') this.files.remove(path, { keepsFailedRecords: upload.failedKept > 0 });
     }
   }
