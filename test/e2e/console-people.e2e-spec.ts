@@ -97,6 +97,43 @@ describe('The people of the console', () => {
     expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([303, 400]);
   });
 
+  it.each([-20, 20])(
+    'are closed by the clock of the database, where that of the console is off by %i days',
+    async (days) => {
+      const { slug } = await console.aWorkspace();
+      const last = await console.signIn(slug, 'admin');
+      const added = { role: 'admin', name: 'New', email: 'new@clock.example' };
+      await last.submit('/people', '/people', added);
+      await last.submit('/people', '/people', { ...added, name: 'Closed', email: 'closed@clock.example' });
+      await console.database.admin.query(
+        `UPDATE person SET added_at = now() - interval '15 days' WHERE name = 'Closed'`,
+      );
+      const clock = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => clock() + days * 86_400_000);
+
+      const [page, again] = [await last.get('/people'), await last.submit('/people', '/people', added)];
+      jest.restoreAllMocks();
+
+      expect([again.status, page.text.split('did not come within 14 days').length]).toEqual([400, 2]);
+    },
+  );
+
+  it('are closed where they were added before the clock of the database was set back', async () => {
+    const { slug } = await console.aWorkspace();
+    const admin = await console.signIn(slug, 'admin');
+    await admin.submit('/people', '/people', { role: 'admin', name: 'Ahead', email: 'ahead@clock.example' });
+    await console.database.admin.query(`UPDATE person SET added_at = now() + interval '2 hours' WHERE name = 'Ahead'`);
+
+    const [page, removed] = [
+      await admin.get('/people'),
+      await admin.submit('/people', `/people/${admin.personId}/remove`),
+    ];
+
+    expect([page.text.includes('did not come within 14 days'), removed.status]).toEqual([true, 409]);
+    const found = `SELECT FROM console_memberships('', '', 'ahead@clock.example')`;
+    expect((await console.database.admin.query(found)).rowCount).toBe(0);
+  });
+
   it('are a thousand at most, unless an operator adds more', async () => {
     const { id, slug } = await console.aWorkspace();
     const admin = await console.signIn(slug, 'admin');

@@ -64,7 +64,7 @@ describe('Entities', () => {
       Promise.resolve(
         entityMetadatas.map(({ tableName, columns }) => ({
           relation: tableName,
-          columns: columns.map(({ databaseName }) => databaseName).sort(),
+          columns: columns.flatMap((one) => (one.isVirtualProperty ? [] : one.databaseName)).sort(),
         })),
       ),
     );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder, type PersonAuthor } from '#libs/audit/operators';
-import { DAY_MS, type WorkspaceId } from '#libs/kernel';
+import { type WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { Any, type EntityManager, IsNull, Raw } from 'typeorm';
 import {
@@ -17,8 +17,6 @@ import { ConsoleSessionRow, IS_ALIVE } from './console-session.row';
 import { PersonRow } from './person.row';
 import { type WorkspaceSecret, digestOf, newSecret, readSecret, textOf } from './workspace-secret';
 
-/** A person who did not sign in within so many days of being added is closed. The function console_memberships knows it. */
-const OPEN_DAYS = 14;
 const LINK_MINUTES = 5;
 /** By the clock of the database alone. A link that ends later was made before the clock was set back. */
 const LINK_END = `now() + interval '${LINK_MINUTES} minutes'`;
@@ -222,9 +220,9 @@ export class People {
 
 const REMOVED = { removed_at: () => 'coalesce(removed_at, now())', link_digest: null, link_expires_at: null };
 
-function stateOf({ name, removed_at: removedAt, signed_in_at: signedInAt, added_at: addedAt }: PersonRow) {
+function stateOf({ name, removed_at: removedAt, may_sign_in: maySignIn }: PersonRow) {
   if (removedAt) return name === null ? 'erased' : 'removed';
-  return signedInAt || addedAt.getTime() > Date.now() - OPEN_DAYS * DAY_MS ? 'open' : 'closed';
+  return maySignIn ? 'open' : 'closed';
 }
 
 function toPerson(row: PersonRow): Person {

@@ -1,5 +1,8 @@
-import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn, VirtualColumn } from 'typeorm';
 import type { Role } from '../domain/person';
+
+/** By the clock of the database alone. An addition in the future was before the clock was set back. */
+const IS_NEW = "BETWEEN now() - interval '14 days' AND now() + interval '1 hour'";
 
 @Entity('person')
 export class PersonRow {
@@ -14,6 +17,9 @@ export class PersonRow {
   @Column('text', { nullable: true }) subject!: string | null;
   @Column('timestamptz', { default: () => 'now()' }) added_at!: Date;
   @Column('timestamptz', { nullable: true }) signed_in_at!: Date | null;
+  /** Whether the person signed in, or was added in the last 14 days. The function console_memberships says the same. */
+  @VirtualColumn('boolean', { query: (one) => `${one}.signed_in_at IS NOT NULL OR ${one}.added_at ${IS_NEW}` })
+  may_sign_in!: boolean;
   @Column('timestamptz', { nullable: true }) removed_at!: Date | null;
   /** SHA-256 of the one-time link. */
   @Column('bytea', { nullable: true }) link_digest!: Buffer | null;

@@ -13,7 +13,7 @@ const MEMBERSHIPS = `
             SELECT * FROM person AS unbound
              WHERE lower(unbound.email COLLATE "C") = lower(verified_email COLLATE "C") AND unbound.issuer IS NULL
                AND unbound.removed_at IS NULL) AS found
-     WHERE found.signed_in_at IS NOT NULL OR found.added_at > now() - interval '14 days'
+     WHERE signed_in_at IS NOT NULL OR added_at BETWEEN now() - interval '14 days' AND now() + interval '1 hour'
      ORDER BY found.workspace_id, found.issuer NULLS LAST
   $$;`;
 
