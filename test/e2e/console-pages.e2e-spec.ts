@@ -51,10 +51,22 @@ describe('The pages of the console', () => {
   });
 
   it('lead to the sign-in without a session', async () => {
-    for (const path of ['/', '/inventory', '/computers', '/imports', '/applications', '/audit', '/inventory/x']) {
+    const paths = [
+      '/',
+      '/inventory',
+      '/inventory/x',
+      '/computers',
+      '/computers/x',
+      '/imports',
+      '/imports/x',
+      '/people',
+    ];
+    for (const path of [...paths, '/applications', '/applications/x', '/audit', '/sign-out']) {
       const { status, headers } = await console.browser().get(path);
       expect([path, status, headers.get('location')]).toEqual([path, 303, '/sign-in']);
     }
+    expect((await viewer.get('/sign-out')).headers.get('location')).toBe('/');
+    expect((await viewer.get('/')).status).toBe(200);
   });
 
   it('show nothing of another workspace, and nothing where there is nothing', async () => {

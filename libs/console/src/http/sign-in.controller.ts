@@ -1,4 +1,4 @@
-import { Controller, ForbiddenException, Get, NotFoundException, Post, Res } from '@nestjs/common';
+import { Controller, ForbiddenException, Get, NotFoundException, Post, Redirect, Res } from '@nestjs/common';
 import { Settings } from '#libs/platform/config';
 import { formReader } from '#libs/platform/http/server';
 import type { Response } from 'express';
@@ -70,8 +70,9 @@ export class SignInController {
     });
     const [person, other] = people ?? [];
     if (!person) throw new ForbiddenException(REFUSED + hint);
+    this.cookies.set(response, 'session', textOf(person));
     // Any workspace may have added the account, so the person chooses among several.
-    this.begin(response, person, other ? '/workspaces' : this.pageWanted(response));
+    response.redirect(303, other ? '/workspaces' : this.pageWanted(response));
   }
 
   @Get('sign-in/link/:token')
@@ -92,8 +93,14 @@ export class SignInController {
       return (await this.people.useLink(token, req.context.requestId)) ?? 'the link is unknown, used or too old';
     });
     if (!session) throw new ForbiddenException('This link was used or is older than five minutes. Make another one.');
-    this.begin(response, session, this.pageWanted(response));
+    this.cookies.set(response, 'session', textOf(session));
+    response.redirect(303, this.pageWanted(response));
   }
+
+  /** The address of a refused form, when it is opened again. */
+  @Get('sign-out')
+  @Redirect('/')
+  stay(): void {}
 
   @Post('sign-out')
   async signOut(@Sent() { me }: SentTo, @Res() response: Response): Promise<void> {
@@ -127,11 +134,6 @@ export class SignInController {
       if (await this.people.bind(person, account, requestId, digest)) bound.push({ ...person, secret });
     }
     return bound.length > 0 ? bound : 'nobody was added with this account or verified address';
-  }
-
-  private begin(response: Response, session: WorkspaceSecret, page: string): void {
-    this.cookies.set(response, 'session', textOf(session));
-    response.redirect(303, page);
   }
 
   /** The page that led to the sign-in, or the overview. */
