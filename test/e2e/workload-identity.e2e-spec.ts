@@ -131,7 +131,7 @@ describe('POST /oauth/token with the token of a trusted issuer', () => {
     const token = await issuer.token(claims());
     const reasonOf = ({ body }: ApiResponse) =>
       app.logLines.find((line) => line['requestId'] === body['requestId'] && 'reason' in line)?.['reason'];
-    expect(reasonOf(await request(token, { client_id: neighbour }))).toBe('no key fits');
+    expect(reasonOf(await request(token, { client_id: neighbour }))).toBe('no usable trust in the issuer');
     await run(['disable', clientId, '--yes']);
     expect(reasonOf(await request(token))).toBe('application disabled');
   });

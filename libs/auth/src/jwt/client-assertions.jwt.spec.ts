@@ -162,6 +162,16 @@ describe('A check of assertions', () => {
     });
   });
 
+  it('tells of each key that fits why it was refused', async () => {
+    const [one, two] = [await aKey('a'), await aKey('b')];
+    const facts = { keys: [one.key, two.key], oldAudience: false };
+    const check = async (key: CryptoKey) => assertions.check(await sign({ ...own, exp: at(-60) }, key), 'ci_1', facts);
+    const [expired, forged] = ['ERR_JWT_EXPIRED exp', 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED'];
+    expect(await check(one.privateKey)).toEqual({ fault: `${expired}, ${forged}` });
+    expect(await check(two.privateKey)).toEqual({ fault: `${forged}, ${expired}` });
+    expect(await check((await aKey('c')).privateKey)).toEqual({ fault: forged });
+  });
+
   it('verifies as often as keys fit, three times at most, and once where none does', async () => {
     const made = await Promise.all(['a', 'b', 'c', 'd'].map(aKey));
     const keys = made.map(({ key }) => key);
@@ -322,7 +332,7 @@ describe('A check of assertions', () => {
       trust: { id: 't' },
     });
     expect(await aCheck(true).checkWorkload(token, ISSUER, trusting(key, { insecure: true }))).toEqual({
-      fault: 'no key fits',
+      fault: 'no usable trust in the issuer',
     });
     const before = assertions.unknownKeyIds;
     await assertions.checkWorkload(token, ISSUER, []);

@@ -95,8 +95,9 @@ export class ClientAssertionsJwt extends ClientAssertions {
       claims: { issuer, requiredClaims: ['exp', 'sub'] },
     });
     if ('fault' in verified) {
+      if (usable.length === 0) return { fault: 'no usable trust in the issuer' };
       const namesKey = unverifiedHeader(token)?.['kid'] !== undefined;
-      if (usable.length > 0 && namesKey && verified.fault === NO_KEY_FITS) this.unknownKeyIds += 1;
+      if (namesKey && verified.fault === NO_KEY_FITS) this.unknownKeyIds += 1;
       return verified;
     }
     if (named.length === 0) return { fault: ofSubject.length === 0 ? 'subject' : 'audience' };
@@ -121,15 +122,15 @@ export class ClientAssertionsJwt extends ClientAssertions {
       if (decoy) await this.tryKey(token, decoy, algorithm, rules);
       return { fault: fault ?? NO_KEY_FITS };
     }
-    let refused: Refusal = { fault: 'too many keys fit' };
+    const faults = new Set<string | null>();
     for (const key of fitting.slice(0, KEYS_TO_TRY)) {
       const tried = await this.tryKey(token, key.jwk, algorithm, rules);
       // It is refused after as many verifications as three keys take, so time does not tell three from more.
       if (fitting.length > KEYS_TO_TRY) continue;
       if ('claims' in tried) return { key, typ: header['typ'], claims: tried.claims };
-      refused = tried;
+      faults.add(tried.fault);
     }
-    return refused;
+    return { fault: [...faults].join(', ') || 'too many keys fit' };
   }
 
   /** Verifies the signature by one algorithm of the key (RFC 8725, 3.1), and what every token claims. */
