@@ -14,7 +14,7 @@ const OPEN_V6 = blockListOf(['2000::/3']);
 /** Protocols of the IETF with Teredo, documentation, and 6to4. */
 const CLOSED_V6 = blockListOf(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 /** The last half of an ISATAP address, which holds an IPv4 address, too (RFC 5214, 6.1). */
-const ISATAP = /:5efe:[0-9a-f]{1,4}:[0-9a-f]{1,4}\]/;
+const ISATAP = /:5efe:(:|[0-9a-f]{1,4}:[0-9a-f]{1,4})\]/;
 const LOOPBACK = blockListOf(['127.0.0.0/8', '::1/128']);
 
 /** Addresses and subnets, such as `10.0.0.0/8`. */
