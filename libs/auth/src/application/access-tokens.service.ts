@@ -138,9 +138,10 @@ export class AccessTokensService {
     // The check refuses a `jti` that is no text.
     const jtiDigest = this.secrets.digest(typeof jti === 'string' ? jti : '');
     const found = await this.stored.findWithKeys(findable(clientId), jtiDigest);
-    const checked = await this.assertions.check(assertion, clientId, found ?? NO_KEYS);
+    const checked = await this.assertions.check(assertion, clientId, found ?? { keys: [], oldAudience: false });
     if ('fault' in checked) return checked;
     if (!found || found.grant.disabled) return { fault: 'application disabled' };
+    // RFC 7523, 3 (7).
     if (found.isUsed) return { fault: 'used before' };
     // The clock of this instance may be behind.
     if (checked.expiresAt <= found.now) return { fault: 'expired by the clock of Postgres' };
@@ -169,8 +170,6 @@ export class AccessTokensService {
     throw charge.allowed ? new ClientNotAuthenticated(reason) : new RateLimited(charge);
   }
 }
-
-const NO_KEYS = { keys: [], oldAudience: false };
 
 /** An impossible name is looked up like any other, so it costs the same. Postgres refuses U+0000. */
 const findable = (name: unknown): string =>

@@ -62,6 +62,7 @@ export function issuerFault(issuer: string, baseUrl: string, insecure: boolean):
   if (url === null || issuer.length > LONGEST || !protocols.includes(url.protocol)) {
     return 'An issuer is an https:// address.';
   }
+  // OpenID Connect Core 1.0, 2.
   if (/[?#@]/.test(issuer)) return 'An issuer has no user, no query and no fragment.';
   if (bare(url) === bare(new URL(baseUrl))) return 'The issuer is this API. Its own access tokens open nothing.';
   return null;

@@ -52,6 +52,7 @@ function credentials(request: Request, form: TokenRequestDto): Pick<TokenRequest
   if (form.client_secret || usesBasic(request)) {
     throw new TokenRequestInvalid('client_assertion', 'The client proves itself by a secret and by an assertion.');
   }
+  // RFC 7521, 4.2.
   if (type !== JWT_BEARER) {
     throw new TokenRequestInvalid('client_assertion_type', `client_assertion_type must be ${JWT_BEARER}.`);
   }

@@ -82,6 +82,7 @@ export class ClientAssertionsJwt extends ClientAssertions {
     // A signature covers the claims, so a verified token has those that are read here.
     const claims = unverifiedClaims(token) ?? {};
     const { sub } = claims;
+    // RFC 8725, 3.8 and 3.9.
     const ofSubject = usable.filter(({ subject }) => typeof sub === 'string' && coversSubject(subject, sub));
     const named = ofSubject.filter(({ audience }) => (audience ?? baseUrl) === audienceOf(claims));
     const tried = named.length > 0 ? named : usable;

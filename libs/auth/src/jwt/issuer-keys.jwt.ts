@@ -33,6 +33,7 @@ export class IssuerKeysJwt extends IssuerKeys {
     const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const { data } = DISCOVERY.safeParse(jsonOf(await this.document(address, trusted)));
     if (!data) throw new KeySetUnavailable('noDiscovery');
+    // OpenID Connect Discovery 1.0, 4.3.
     if (data.issuer !== issuer) throw new KeySetUnavailable('ofAnother');
     return readIssuerKeys(await this.document(data.jwks_uri, trusted));
   }
@@ -54,7 +55,7 @@ export class IssuerKeysJwt extends IssuerKeys {
       const found = await Promise.race([addressesOf(url.hostname.replace(/^\[|\]$/g, ''), ofOperator), late]);
       const open = found.filter(({ address }) => isOpen(address));
       // A customer does not learn that a name has a private address, which would tell which names our own DNS knows.
-      if (open.length === 0 && ofOperator) throw new KeySetUnavailable('notReachable');
+      if (open.length === 0) throw new KeySetUnavailable(ofOperator ? 'notReachable' : 'notReached');
       return await bodyOf(url, open, signal);
     } catch (error) {
       if (error instanceof KeySetUnavailable) throw error;
@@ -77,15 +78,12 @@ async function addressesOf(host: string, ofOperator: boolean): Promise<LookupAdd
 }
 
 async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal): Promise<string> {
-  const [first] = addresses;
-  if (!first) throw new Error('The issuer has no address to connect to.');
   const send = url.protocol === 'https:' ? requestByHttps : requestByHttp;
   const request = send(url, {
     signal,
     // A connection of its own, to an address that was judged: a second look-up could tell another one.
     agent: false,
-    lookup: (_host, { all }, callback) =>
-      all ? callback(null, addresses) : callback(null, first.address, first.family),
+    lookup: (_host, _options, callback) => callback(null, addresses),
     headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'compliance-api' },
   });
   request.on('error', () => undefined).end();

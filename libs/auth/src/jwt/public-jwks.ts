@@ -24,6 +24,7 @@ const JWK = z.looseObject({
 const FILE = z.union([z.object({ keys: z.array(JWK).min(1).max(10) }), JWK.transform((key) => ({ keys: [key] }))]);
 const KEY_SET = z.object({ keys: z.array(z.unknown()) });
 
+/** RFC 7518, 6.2.2, 6.3.2 and 6.4.1; RFC 8037, 2. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 /** RFC 9864: the same algorithm by its old and by its new name. */
 const ED25519 = ['EdDSA', 'Ed25519'];
@@ -64,11 +65,13 @@ async function readClientKey(key: z.infer<typeof JWK>): Promise<ClientKey> {
   if (PRIVATE_MEMBERS.some((member) => member in key)) {
     throw new ClientKeyRefused('The file holds a private key. Make a new key pair, and give its public half alone.');
   }
+  // RFC 7517, 4.2.
   if (key.use !== undefined && key.use !== 'sig') throw new ClientKeyRefused('The use of the key is not "sig".');
   const publicKey = publicKeyOf(key as JsonWebKey);
   // Its public members alone, without leading zeros, which may be as long as the file and would be read with each token.
   const jwk = publicKey.export({ format: 'jwk' }) as Record<string, string>;
   const possible = algorithmsOf(jwk, publicKey.asymmetricKeyDetails ?? {});
+  // RFC 7517, 4.4.
   if (key.alg !== undefined && !possible.includes(key.alg)) {
     throw new ClientKeyRefused(`The alg of the key is none of ${possible.join(', ')}.`);
   }
