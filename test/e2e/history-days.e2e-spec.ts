@@ -307,13 +307,15 @@ describe('The history by day', () => {
     }
   });
 
-  it('goes with retention: states that ended before it are removed, and the first instant moves', async () => {
+  it('goes with retention: states that ended before it are removed, and the first instant moves, but days stay', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const path = `${ASSETS}/${id}/history`;
     await describeAs(id, 'one');
     const { pageInfo: early } = await client.page(path, { pageSize: '1' });
+    await moveBack(1);
     await describeAs(id, 'two');
     await moveBack(500);
+    await work.round();
     await describeAs(id, 'three');
     const descriptions = async () =>
       (await client.page(path)).results.map(({ asset }) => (asset as Record<string, unknown>)['description']);
@@ -328,6 +330,7 @@ describe('The history by day', () => {
     await retention.round();
 
     expect(await descriptions()).toEqual(['three', 'two']);
+    expect(await days(`${SUMMARY}?to=${day(501)}`)).toMatchObject([{ date: day(501), isFinal: true }]);
     for (const { endCursor } of [early, pageInfo]) {
       expect((await client.page(path, { pageCursor: endCursor as string })).results).toEqual([]);
     }

@@ -139,6 +139,7 @@ describe('The history', () => {
         null,
         '2026-01-01T00:00:00.000Z',
       ]);
+      expect(entries.map(({ changedFields }) => changedFields)).toEqual([['description'], ['description'], []]);
     });
 
     it('is not found for an id that was never visible or is another workspace’s', async () => {
