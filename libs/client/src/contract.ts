@@ -642,7 +642,7 @@ export interface components {
     };
     /** @description One state of an asset. */
     AssetHistoryEntry: {
-      asset: components['schemas']['FormerAsset'];
+      asset: components['schemas']['ChangedAsset'];
       /**
        * @description Members that differ from the state before, without `updatedAt` and `lastCheckedAt`. Empty for the oldest state, for a hidden one and beside one.
        * @example [
@@ -1619,7 +1619,7 @@ export interface components {
        *     ]
        */
       changedFields: string[];
-      computer: components['schemas']['FormerComputer'];
+      computer: components['schemas']['ChangedComputer'];
       origin: components['schemas']['HistoryOrigin'];
       /**
        * Format: date-time
@@ -1694,175 +1694,6 @@ export interface components {
        */
       hasNextPage: boolean;
     };
-    /** @description The asset as by id, as it was; null while it was hidden or deleted. */
-    FormerAsset: {
-      /**
-       * @description CLOUD only: cloud account id. Null when unknown and for other categories.
-       * @example null
-       */
-      accountId: string | null;
-      /**
-       * @description Top-level category.
-       * @example CLOUD
-       */
-      categoryKey: components['schemas']['AssetCategoryKey'];
-      /**
-       * @description `UNKNOWN` when nobody classified the asset.
-       * @example INTERNAL
-       */
-      classification: components['schemas']['Classification'];
-      /**
-       * @description `COMPLETE` exactly when the asset has an owner.
-       * @example COMPLETE
-       */
-      completeStatus: components['schemas']['CompleteStatus'];
-      /**
-       * Format: date-time
-       * @description Creation time, UTC.
-       * @example 2026-01-02T03:04:05.000Z
-       */
-      createdAt: string;
-      dataStored: components['schemas']['DataStored'];
-      /**
-       * @description Governance description; null when there is none.
-       * @example Access logs of the public website
-       */
-      description: string | null;
-      /**
-       * @description EMPLOYEE only: the employee's e-mail address (personal data). Null when unknown and for other categories.
-       * @example null
-       */
-      email: string | null;
-      /**
-       * @description Identifier of the asset in its source system.
-       * @example arn:aws:s3:::access-logs
-       */
-      externalId: string;
-      /**
-       * Format: uuid
-       * @description Id of the asset. For an EMPLOYEE asset, the id of the employee.
-       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
-       */
-      id: string;
-      /**
-       * Format: date-time
-       * @description Last compliance check, UTC; null when there was none.
-       * @example 2026-11-01T00:00:00.000Z
-       */
-      lastCheckedAt: string | null;
-      /**
-       * @description Display name.
-       * @example access-logs
-       */
-      name: string;
-      /**
-       * @description COMPUTER only: operating system family and version, one space between. Null when unknown and for other categories.
-       * @example null
-       */
-      osVersion: string | null;
-      owner?: components['schemas']['Owner'];
-      /**
-       * Format: uuid
-       * @description Id of the employee who owns the asset; null without an owner.
-       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
-       */
-      ownerId: string | null;
-      /**
-       * @description Origin of the owner assignment; null without an owner. One of `MANUAL`, `API`, `INTEGRATION`, `RULE`; new values may be added, so accept any.
-       * @example MANUAL
-       */
-      ownerSource: string | null;
-      /**
-       * @description CLOUD only: region or location. Null when unknown and for other categories.
-       * @example null
-       */
-      region: string | null;
-      /**
-       * @description COMPUTER only: hardware serial number. Null when unknown and for other categories.
-       * @example null
-       */
-      serialNumber: string | null;
-      /**
-       * @description Import source that `externalId` belongs to.
-       * @example aws
-       */
-      source: string;
-      /** @description Sorted by the code points of the key; empty without tags. */
-      tags: components['schemas']['Tag'][];
-      /**
-       * @description Type within the category. One of `CLOUD_AUTOSCALE_GROUPS`, `CLOUD_COMPUTE_INSTANCE`, `CLOUD_CONTAINER_REPOSITORY`, `CLOUD_DATA_WAREHOUSE`, `CLOUD_LOAD_BALANCER`, `CLOUD_NO_SQL_DATABASE`, `CLOUD_PAAS_APPS`, `CLOUD_QUEUE`, `CLOUD_RELATIONAL_DATABASE`, `CLOUD_STORAGE_BUCKET`, `CLOUD_OTHER`, `COMPUTER`, `CUSTOM`, `INFORMATION`, `EMPLOYEE`; new values may be added, so accept any.
-       * @example CLOUD_AUTOSCALE_GROUPS
-       */
-      type: string;
-      /**
-       * Format: date-time
-       * @description Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.
-       * @example 2026-11-02T08:00:00.000Z
-       */
-      updatedAt: string;
-    } | null;
-    /** @description The computer as by id, as it was; null while it was hidden or deleted. */
-    FormerComputer: {
-      /** @description Its posture. */
-      compliance: components['schemas']['CompliancePosture'];
-      /**
-       * Format: uuid
-       * @description Id of the computer, and of its COMPUTER asset.
-       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14
-       */
-      id: string;
-      /**
-       * @description Whether a monitoring agent or a device management system has reported the computer.
-       * @example true
-       */
-      isMonitored: boolean;
-      /**
-       * Format: date-time
-       * @description Last check-in, UTC; null when there was none.
-       * @example 2026-11-01T00:00:00.000Z
-       */
-      lastCheckedAt: string | null;
-      /**
-       * @description Computer name or hostname.
-       * @example ada-mbp
-       */
-      name: string;
-      /**
-       * @description OS family; null when unknown.
-       * @example macOS
-       */
-      operatingSystem: string | null;
-      /**
-       * @description OS version, without the family; null when unknown.
-       * @example 15.1
-       */
-      osVersion: string | null;
-      owner?: components['schemas']['Owner'];
-      /**
-       * Format: uuid
-       * @description Id of the employee who owns the asset; null without an owner.
-       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
-       */
-      ownerId: string | null;
-      /**
-       * @description Hardware serial number; null when unknown.
-       * @example C02XK
-       */
-      serialNumber: string | null;
-      /**
-       * @description Import source of the computer.
-       * @example mdm
-       */
-      source: string;
-      /** @description Sorted by the code points of the key; empty without tags. */
-      tags: components['schemas']['Tag'][];
-      /**
-       * Format: date-time
-       * @description Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.
-       * @example 2026-11-02T08:00:00.000Z
-       */
-      updatedAt: string;
-    } | null;
     /** @description The API serves requests. */
     HealthDto: {
       /**

@@ -2,20 +2,13 @@ import { ApiProperty } from '@nestjs/swagger';
 import { HistoryEntryDto } from '#libs/platform/change-pages';
 import { ApiObject, example } from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
-import { AssetDto, BUCKET } from '../../assets/http/asset.dto';
-
-/** A reference to a schema cannot be null in OpenAPI 3.0, so this is one of its own. */
-@ApiObject({
-  name: 'FormerAsset',
-  description: 'The asset as by id, as it was; null while it was hidden or deleted.',
-  nullable: true,
-})
-export class FormerAssetDto extends AssetDto {}
+import { BUCKET } from '../../assets/http/asset.dto';
+import { ChangedAssetDto } from '../../changes/http/asset-change.dto';
 
 @ApiObject({ name: 'AssetHistoryEntry', description: 'One state of an asset.' })
 export class AssetHistoryEntryDto extends HistoryEntryDto {
-  @ApiProperty({ type: FormerAssetDto })
-  asset!: FormerAssetDto | null;
+  @ApiProperty({ type: ChangedAssetDto })
+  asset!: ChangedAssetDto | null;
 }
 
 @ApiObject({ name: 'AssetHistoryPage', description: 'A page of the states of an asset.' })
