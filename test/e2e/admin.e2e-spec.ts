@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
+const ROOT = join(__dirname, '../..');
 const admin = (environment: Record<string, string>, ...words: string[]): Promise<FinishedCommand> =>
   runAdmin(words, environment);
 
@@ -277,6 +279,19 @@ describe('admin', () => {
       expectFault(noPlace, 1, /e\.ndjson: there is no directory .*nowhere\./);
       expectFault(aDirectory, 1, new RegExp(`${directory} is a directory\\.`));
       expectFault(noWorkspace, 1, /no workspace "none"/);
+    });
+
+    it('exits 1 when standard input is a directory', () => {
+      const line = `exec "${process.execPath}" apps/admin/run.mjs ${words.join(' ')} - < "${directory}"`;
+
+      const { status, stdout, stderr } = spawnSync(line, {
+        cwd: ROOT,
+        env: environment,
+        encoding: 'utf8',
+        shell: true,
+      });
+
+      expectFault({ exitCode: status, stdout, stderr }, 1, /Standard input is a directory\./);
     });
   });
 

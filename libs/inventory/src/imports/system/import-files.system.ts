@@ -1,4 +1,4 @@
-import { constants, openSync, statSync } from 'node:fs';
+import { constants, fstatSync, openSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
@@ -10,6 +10,7 @@ import { mappedLines } from './maps/mapped-lines';
 import { ndjsonLines } from './ndjson-lines';
 import { plainBytes } from './plain-bytes';
 
+const STANDARD_INPUT = 0;
 const NEEDS_A_MAP = 'The file is one JSON document, which only a map reads: choose a map (--map).';
 
 /**
@@ -19,7 +20,6 @@ const NEEDS_A_MAP = 'The file is one JSON document, which only a map reads: choo
 @Injectable()
 export class ImportFilesSystem extends ImportFiles {
   sizeOf(file: string): number | null {
-    if (file === '-') return null;
     try {
       return sizeOf(file);
     } catch {
@@ -32,7 +32,7 @@ export class ImportFilesSystem extends ImportFiles {
     onBytes: (bytes: BytesRead) => void,
     { map, format, mostBytes = Infinity }: ReadingOptions,
   ): AsyncIterable<readonly InputLine[]> {
-    const sizes = files.map((file) => (file === '-' ? null : sizeOf(file)));
+    const sizes = files.map(sizeOf);
     const bytesTotal = sizes.reduce<number | null>(
       (sum, size) => (sum === null || size === null ? null : sum + size),
       0,
@@ -101,14 +101,12 @@ const isOfZlib = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 
 /**
- * Returns the size in bytes, or null for what is no regular file. For a directory, throws the error of opening it, which
- * unlike the error of reading it names the path.
+ * Returns the size in bytes, or null for standard input and what is no regular file. For a directory, throws the error of
+ * opening it, which unlike the error of reading it names the path. Node reads a directory as an empty standard input.
  */
 function sizeOf(file: string): number | null {
-  const found = statSync(file);
-  if (!found.isDirectory()) return found.isFile() ? found.size : null;
-  throw Object.assign(new Error(`EISDIR: illegal operation on a directory, open '${file}'`), {
-    code: 'EISDIR',
-    path: file,
-  });
+  const found = file === '-' ? fstatSync(STANDARD_INPUT) : statSync(file);
+  if (!found.isDirectory()) return file !== '-' && found.isFile() ? found.size : null;
+  const path = file === '-' ? 'Standard input' : file;
+  throw Object.assign(new Error(`EISDIR: illegal operation on a directory, open '${path}'`), { code: 'EISDIR', path });
 }
