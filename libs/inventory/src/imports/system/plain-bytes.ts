@@ -1,4 +1,5 @@
 import { Readable, pipeline } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
 import { readAhead } from './read-ahead';
 
@@ -10,8 +11,6 @@ const MARKS = {
   'utf-16be': Buffer.of(0xfe, 0xff),
 };
 const NOTHING = Buffer.alloc(0);
-/** Higher bytes of the first half of a surrogate pair. */
-const FIRST_HALVES = { first: 0xd8, last: 0xdb };
 /** Matches no half of a whole pair. */
 const HALF_OF_A_PAIR = /[\ud800-\udfff]/u;
 /** A byte that UTF-8 has not. */
@@ -52,20 +51,17 @@ async function* withoutMark(bytes: AsyncIterable<Buffer>, length: number): Async
 }
 
 async function* fromUtf16(bytes: AsyncIterable<Buffer>, isBigEndian: boolean): AsyncGenerator<Buffer> {
-  const textOf = (units: Buffer): string => (isBigEndian ? units.swap16() : units).toString('utf16le');
-  let rest = NOTHING;
+  const decoder = new StringDecoder('utf16le');
+  let odd = NOTHING;
   for await (const chunk of bytes) {
-    const units = Buffer.concat([rest, chunk]);
-    const whole = units.length - (units.length % 2);
-    const highest = units[isBigEndian ? whole - 2 : whole - 1] ?? 0;
-    // The second half of a pair may be in the next chunk.
-    const end = FIRST_HALVES.first <= highest && highest <= FIRST_HALVES.last ? whole - 2 : whole;
-    rest = Buffer.from(units.subarray(end));
-    yield utf8Of(textOf(units.subarray(0, end)));
+    const units = Buffer.concat([odd, chunk]);
+    const end = units.length - (units.length % 2);
+    odd = units.subarray(end);
+    const whole = units.subarray(0, end);
+    yield utf8Of(decoder.write(isBigEndian ? whole.swap16() : whole));
   }
-  const isCut = rest.length % 2 === 1;
-  yield utf8Of(textOf(rest.subarray(0, isCut ? -1 : undefined)));
-  if (isCut) yield NO_CHARACTER;
+  yield utf8Of(decoder.end());
+  if (odd.length > 0) yield NO_CHARACTER;
 }
 
 /** Half of a pair is not mended unseen: its line is a bad one, like others with bytes that are not UTF-8. */
