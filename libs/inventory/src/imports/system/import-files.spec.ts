@@ -102,6 +102,8 @@ describe('Files of an import', () => {
     it.each<[string, string | Buffer]>([
       ['UTF-8', text],
       ['UTF-8 with byte order mark', `\ufeff${text}`],
+      ['UTF-8 with two byte order marks', `\ufeff\ufeff${text}`],
+      ['UTF-16 with two byte order marks', utf16(`\ufeff${text}`)],
       ['UTF-16', utf16(text)],
       ['UTF-16, big endian', utf16(text).swap16()],
       ['gzip', gzipSync(text)],

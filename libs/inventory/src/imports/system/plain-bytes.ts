@@ -3,7 +3,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
 import { readAhead } from './read-ahead';
 
-const BYTE_ORDER_MARK_BYTES = 3;
+/** Two byte order marks of UTF-8: a tool may add one to a text that has one. */
+const LONGEST_MARKS = 6;
 const GZIP = Buffer.of(0x1f, 0x8b);
 const MARKS = {
   'utf-8': Buffer.of(0xef, 0xbb, 0xbf),
@@ -32,17 +33,18 @@ export async function* plainBytes(content: AsyncIterable<Buffer>, isGzip: boolea
 }
 
 const beginningOf = (content: AsyncIterable<Buffer>) =>
-  readAhead(content, (head, isAll) => (isAll || head.length >= BYTE_ORDER_MARK_BYTES ? head : null));
+  readAhead(content, (head, isAll) => (isAll || head.length >= LONGEST_MARKS ? head : null));
 
 const startsWith = (head: Buffer, mark: Buffer): boolean => head.subarray(0, mark.length).equals(mark);
 
 async function* inUtf8(head: Buffer, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const [encoding, mark] = Object.entries(MARKS).find(([, mark]) => startsWith(head, mark)) ?? ['utf-8', NOTHING];
-  const content = withoutMark(bytes, mark.length);
+  const marks = startsWith(head, Buffer.concat([mark, mark])) ? 2 : 1;
+  const content = withoutMarks(bytes, marks * mark.length);
   yield* encoding === 'utf-8' ? content : fromUtf16(content, encoding === 'utf-16be');
 }
 
-async function* withoutMark(bytes: AsyncIterable<Buffer>, length: number): AsyncGenerator<Buffer> {
+async function* withoutMarks(bytes: AsyncIterable<Buffer>, length: number): AsyncGenerator<Buffer> {
   let skipped = length;
   for await (const chunk of bytes) {
     yield chunk.subarray(skipped);
