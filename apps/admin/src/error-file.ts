@@ -2,20 +2,19 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  createReadStream,
   existsSync,
   fchmodSync,
   fstatSync,
   lstatSync,
   mkdtempSync,
   openSync,
+  readSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { jsonLine } from '#libs/kernel';
 import type { BadLine } from '#libs/inventory/operators';
 import { CommandFailed, WrongUsage } from './command-faults';
@@ -25,15 +24,14 @@ const STANDARD_INPUT = 0;
 const MODE = 0o600;
 
 /**
- * Collects bad lines and writes them in input order, one per line. They arrive in a few sorted runs, which are merged
- * when the import ends. A failed import leaves the file unchanged, and makes no new one.
+ * Collects bad lines and writes them in input order, one per line, when the import ends. A failed import leaves the file
+ * unchanged, and makes no new one.
  */
 export class ErrorFile {
   private readonly spool = openNameless();
-  /** Start of each run in the spool. */
-  private readonly runs: number[] = [];
-  private length = 0;
-  private lastPlace = Infinity;
+  /** Of each line its place in the input and its end in the spool: numbers, as there may be millions. */
+  private readonly places: number[] = [];
+  private readonly ends: number[] = [];
 
   /** @throws when the file cannot be written */
   constructor(private readonly path: string) {
@@ -65,16 +63,15 @@ export class ErrorFile {
   }
 
   add({ place, file, line, reason, header, text, base64 }: BadLine): void {
-    if (place < this.lastPlace) this.runs.push(this.length);
-    this.lastPlace = place;
-    const error = { file, line, reason, header, text, base64 };
-    this.length += writeSync(this.spool, `${place} ${jsonLine(error)}\n`);
+    const written = writeSync(this.spool, `${jsonLine({ file, line, reason, header, text, base64 })}\n`);
+    this.places.push(place);
+    this.ends.push((this.ends.at(-1) ?? 0) + written);
   }
 
   /** Replaces the previous content, once the import is done. @throws {@link CommandFailed} where it cannot be written */
-  async complete(): Promise<void> {
+  complete(): void {
     try {
-      await this.replace();
+      this.replace();
     } catch (error) {
       const { message } = error as Error;
       throw new CommandFailed(`The import is done, but its bad lines cannot be written to ${this.path}: ${message}.`);
@@ -85,11 +82,16 @@ export class ErrorFile {
     closeSync(this.spool);
   }
 
-  private async replace(): Promise<void> {
+  private replace(): void {
     const descriptor = this.open(constants.O_TRUNC);
     try {
-      const runs = this.runs.map((start, index) => this.linesBetween(start, this.runs[index + 1] ?? this.length));
-      for await (const line of inOrder(runs)) writeSync(descriptor, `${line.slice(line.indexOf(' ') + 1)}\n`);
+      const placeOf = (at: number): number => this.places[at] ?? 0;
+      for (const at of [...this.places.keys()].sort((one, other) => placeOf(one) - placeOf(other))) {
+        const start = this.ends[at - 1] ?? 0;
+        const line = Buffer.alloc((this.ends[at] ?? 0) - start);
+        readSync(this.spool, line, 0, line.length, start);
+        writeSync(descriptor, line);
+      }
     } finally {
       closeSync(descriptor);
     }
@@ -102,11 +104,6 @@ export class ErrorFile {
     if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, MODE);
     return descriptor;
   }
-
-  private linesBetween(start: number, end: number): AsyncIterator<string> {
-    const input = createReadStream('', { fd: this.spool, start, end: end - 1, autoClose: false });
-    return createInterface({ input })[Symbol.asyncIterator]();
-  }
 }
 
 /** Opens a file that vanishes with the process, however it ends. */
@@ -118,31 +115,6 @@ function openNameless(): number {
     rmSync(directory, { recursive: true });
   }
 }
-
-interface Head {
-  readonly run: AsyncIterator<string, unknown>;
-  readonly line: string;
-}
-
-async function* inOrder(runs: readonly Head['run'][]): AsyncGenerator<string> {
-  let heads = await Promise.all(runs.map(headOf));
-  for (;;) {
-    const left = heads.filter((head) => head !== null);
-    if (left.length === 0) return;
-    const first = left.reduce((one, other) => (placeOf(other.line) < placeOf(one.line) ? other : one));
-    yield first.line;
-    const next = await headOf(first.run);
-    heads = left.map((head) => (head === first ? next : head));
-  }
-}
-
-/** Null after the last line. */
-async function headOf(run: Head['run']): Promise<Head | null> {
-  const { done, value } = await run.next();
-  return done ? null : { run, line: value };
-}
-
-const placeOf = (line: string): number => parseInt(line, 10);
 
 /** Undefined for a missing file, which the import reports. */
 function inputAt(input: string): BigIntStats | undefined {

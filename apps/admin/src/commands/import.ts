@@ -108,7 +108,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
           ...(errors && { onBadLine: (line) => errors.add(line) }),
         }),
       );
-      await errors?.complete();
+      errors?.complete();
       return imported;
     } finally {
       errors?.close();
