@@ -25,8 +25,7 @@ export interface RecordMap {
   readonly members: readonly string[];
   /** Returns the external id that an item has, or a promise of it; anything else when it has none. */
   idOf(item: unknown): unknown;
-  /** Returns a promise only where an expression needs one. */
-  mapped(item: unknown): MappedItem | Promise<MappedItem>;
+  mapped(item: unknown): Promise<MappedItem>;
 }
 
 /** A map that cannot be used. Each fault names file, line and member. */

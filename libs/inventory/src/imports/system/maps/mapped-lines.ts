@@ -36,8 +36,7 @@ export async function* mappedLines(
         lines[at] = { fileIndex, line: line.line, fault: lacks };
         continue;
       }
-      const result = input.map.mapped(line.value);
-      const mapped = result instanceof Promise ? await result : result;
+      const mapped = await input.map.mapped(line.value);
       if (line.header !== undefined && 'value' in mapped) readBooleans(mapped.value);
       // The line stays the same object: its bytes are made only when somebody reads them.
       Object.assign(line, mapped);

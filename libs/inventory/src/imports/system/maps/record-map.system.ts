@@ -87,50 +87,32 @@ function faultOfMember(name: string, category: CategoryKey | null): string | nul
     : `record.${name} is not a member of ${category} records.`;
 }
 
-/** Evaluates without promises as far as it can: a promise for each member would take most of the time. */
-function mapItem(
-  item: unknown,
-  category: MapExpression,
-  members: readonly MapMember[],
-): MappedItem | Promise<MappedItem> {
+/** Awaits a member only where it is a promise: one for each member would take most of the time. */
+async function mapItem(item: unknown, category: MapExpression, members: readonly MapMember[]): Promise<MappedItem> {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     return { fault: 'The item is not an object.' };
   }
   const value: Record<string, unknown> = {};
   let member = 'category';
-  let known: ReadonlySet<string> | null = null;
-  const failed = (error: unknown): MappedItem => ({
-    fault: `${member}: ${(error as Error).message}`,
-    ...(typeof value['externalId'] === 'string' && { externalId: value['externalId'] }),
-    ...(typeof value['serialNumber'] === 'string' && { serialNumber: value['serialNumber'] }),
-  });
-  const categorize = (found: unknown): MappedItem | null => {
+  try {
+    const found = await category(item);
     if (found === undefined || found === null) return { leftOut: true };
     value['categoryKey'] = found;
     const key = CATEGORY_KEYS.find((one) => one === found);
-    known = key === undefined ? null : membersOf(key);
-    return null;
-  };
-  const from = (start: number): MappedItem | Promise<MappedItem> => {
-    for (let index = start; index < members.length; index += 1) {
-      const { name, path, value: expression } = members[index] as MapMember;
+    for (const { name, path, value: expression } of members) {
       // One map may give several categories, and each has members of its own.
-      if (known?.has(path[0] ?? '') === false) continue;
+      if (key !== undefined && !membersOf(key).has(path[0] ?? '')) continue;
       member = `record.${name}`;
       const result = expression(item);
-      if (result instanceof Promise) {
-        return result.then((settled) => (place(value, path, settled), from(index + 1))).catch(failed);
-      }
-      place(value, path, result);
+      place(value, path, result instanceof Promise ? await result : result);
     }
     return { value };
-  };
-  try {
-    const found = category(item);
-    if (found instanceof Promise) return found.then((settled) => categorize(settled) ?? from(0)).catch(failed);
-    return categorize(found) ?? from(0);
   } catch (error) {
-    return failed(error);
+    return {
+      fault: `${member}: ${(error as Error).message}`,
+      ...(typeof value['externalId'] === 'string' && { externalId: value['externalId'] }),
+      ...(typeof value['serialNumber'] === 'string' && { serialNumber: value['serialNumber'] }),
+    };
   }
 }
 
