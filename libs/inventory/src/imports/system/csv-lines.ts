@@ -3,15 +3,10 @@ import { type InputLine, MAX_LINE_BYTES } from '../domain/import-files.port';
 import { type CsvRow, CsvRows, separatorIn } from './csv-rows';
 import { readAhead } from './read-ahead';
 
-const BOOLEANS = new Set([
-  'managed',
-  'compliance.antivirusInstalled',
-  'compliance.diskEncryptionEnabled',
-  'compliance.passwordManagerInstalled',
-  'compliance.screenLockEnabled',
-  'dataStored.containsPatientData',
-  'dataStored.containsUserData',
-]);
+const BOOLEANS = {
+  compliance: ['antivirusInstalled', 'diskEncryptionEnabled', 'passwordManagerInstalled', 'screenLockEnabled'],
+  dataStored: ['containsPatientData', 'containsUserData'],
+};
 
 const REQUIRED = ['categoryKey', 'externalId', 'name'];
 const DEEPEST = 3;
@@ -26,7 +21,6 @@ type Cells = Record<string, unknown>;
 interface Column {
   readonly name: string;
   readonly path: readonly string[];
-  readonly isBoolean: boolean;
 }
 
 /** The first row: its text and its columns. */
@@ -113,7 +107,7 @@ function readHeader(row: CsvRow, as: RowReading): Header | { readonly fault: str
   if (fault !== null) return { fault };
   return {
     text: row.bytes?.toString() ?? '',
-    columns: columns.map((name) => ({ name, path: name.split('.'), isBoolean: BOOLEANS.has(name) })),
+    columns: columns.map((name) => ({ name, path: name.split('.') })),
   };
 }
 
@@ -144,7 +138,7 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
   }
   // Without a prototype, so that a column `__proto__` is refused like any other unknown one.
   const value = Object.create(null) as Record<string, unknown>;
-  for (const [index, { name, path, isBoolean }] of columns.entries()) {
+  for (const [index, { name, path }] of columns.entries()) {
     if (cells[index] === '') continue;
     const cell = decode(cells[index] ?? '');
     if (cell === null) return { fault: 'The row is not UTF-8.' };
@@ -152,20 +146,17 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
       value[name] = cell;
       continue;
     }
-    if (!place(value, path, isBoolean ? booleanOr(cell) : name === 'tags' ? jsonOr(cell) : cell)) {
+    if (!place(value, path, name === 'tags' ? jsonOr(cell) : cell)) {
       return { fault: `Column ${index + 1} of the row and one before it give the same member.` };
     }
   }
   if (as === 'items') return { value };
+  readBooleans(value);
   // Columns tags.0.key, tags.2.key … have produced an object with numeric names.
   const { tags } = value;
   if (typeof tags === 'object' && tags !== null && !Array.isArray(tags)) value['tags'] = Object.values(tags);
   return { value };
 }
-
-/** As spreadsheets and databases write it. Records take true and false themselves, in any letter case. */
-const booleanOr = (cell: string): boolean | string =>
-  /^(true|yes|t|1)$/i.test(cell) || (/^(false|no|f|0)$/i.test(cell) ? false : cell);
 
 /** The record refuses what is no array. */
 function jsonOr(cell: string): unknown {
@@ -176,15 +167,21 @@ function jsonOr(cell: string): unknown {
   }
 }
 
-/** Reads the booleans of a record that a map made of a row as those of a row without a map. */
-export function readBooleans(record: object): void {
-  for (const name of BOOLEANS) {
-    const path = name.split('.');
-    const member = path.pop() ?? '';
-    const object = path.reduce<unknown>((outer, inner) => (outer as Cells)[inner], record) as Cells | undefined;
-    const cell = object?.[member];
-    if (object && typeof cell === 'string') object[member] = booleanOr(cell);
+/** Reads the booleans of a record of a row as spreadsheets and databases write them. */
+export function readBooleans(record: Cells): void {
+  readBoolean(record, 'managed');
+  for (const [name, members] of Object.entries(BOOLEANS)) {
+    const object = record[name];
+    if (typeof object === 'object' && object !== null)
+      for (const member of members) readBoolean(object as Cells, member);
   }
+}
+
+function readBoolean(object: Cells, member: string): void {
+  const cell = object[member];
+  if (typeof cell !== 'string') return;
+  if (/^(true|yes|t|1)$/i.test(cell)) object[member] = true;
+  else if (/^(false|no|f|0)$/i.test(cell)) object[member] = false;
 }
 
 /** Returns false where another column gave the member, a part of it, or all that it is a part of. */
