@@ -17,7 +17,7 @@ export interface ItemsByExpression {
 /** A checked map, ready for use. */
 export interface RecordMap {
   readonly name: string;
-  /** Its file after those that it extends. */
+  /** Its file before those that it extends. */
   readonly files: readonly string[];
   /** Null: the document is one record, a list of items or NDJSON. */
   readonly items: ItemsOfMap | null;

@@ -62,13 +62,13 @@ export class MapLibrary {
       }
       chain.push(base);
     }
-    const record = new Map(chain.reverse().flatMap((file) => [...file.record]));
-    const last = (member: 'items' | 'category'): MapFile['items'] =>
-      chain.reduce<MapFile['items']>((found, file) => file[member] ?? found, null);
-    const description = chain.reduce<string | null>((found, file) => file.description ?? found, null);
-    const files = chain.map(({ file }) => file);
-    const file = files.at(-1) as string;
-    return { name: nameOf(named), file, files, description, items: last('items'), category: last('category'), record };
+    const last = <Member extends 'description' | 'items' | 'category'>(member: Member) =>
+      chain.find((file) => file[member] !== null)?.[member] ?? null;
+    const record = new Map([...chain].reverse().flatMap((file) => [...file.record]));
+    return {
+      ...{ name: nameOf(named), files: chain.map(({ file }) => file), record },
+      ...{ description: last('description'), items: last('items'), category: last('category') },
+    };
   }
 
   /** Reads the map that another one names, or that the operator names. */

@@ -9,7 +9,7 @@ import type { ExpressionLimits } from './step-limits';
 /** A map with what it extends, each member by the file that says it last. */
 export interface MapSource {
   readonly name: string;
-  readonly file: string;
+  /** Its file before those that it extends. */
   readonly files: readonly string[];
   readonly description: string | null;
   readonly items: MapLine | null;
@@ -38,9 +38,10 @@ export function recordMap(source: MapSource): RecordMap {
     }
   };
   const fixed = CATEGORY_KEYS.find((key) => key === source.category?.text) ?? null;
-  if (!source.category?.text) faults.push(`${source.file}: A map needs category.`);
+  const [file = ''] = source.files;
+  if (!source.category?.text) faults.push(`${file}: A map needs category.`);
   for (const name of REQUIRED) {
-    if (!source.record.get(name)?.text) faults.push(`${source.file}: A map needs record.${name}.`);
+    if (!source.record.get(name)?.text) faults.push(`${file}: A map needs record.${name}.`);
   }
   const category = source.category && compile(source.category, 'category', (text) => constantOr(CATEGORY_KEYS, text));
   const items = source.items?.text ? compile(source.items, 'items', itemsOf) : null;
