@@ -58,13 +58,11 @@ const isNamedCsv = (file: string): boolean => /\.csv(\.gz)?$/i.test(file);
 const isNamedJson = (file: string): boolean => /\.json(\.gz)?$/i.test(file);
 const isNamedNdjson = (file: string): boolean => /\.(ndjson|jsonl)(\.gz)?$/i.test(file);
 
-/** The format of a file of items, as its name or its first line tells. */
+/** The format of a file of items that holds no bad lines, as its name or its first line tells. */
 export function formatOfItems(file: string, { line, value, more }: Start): Format {
-  if (isKeptLine(value)) return 'ndjson';
   if (isNamedCsv(file)) return 'csv';
   if (line.startsWith('[')) return 'json';
-  if (isNamedNdjson(file)) return 'ndjson';
-  if (line === '') return 'ndjson';
+  if (isNamedNdjson(file) || line === '') return 'ndjson';
   if (!line.startsWith('{')) return isNamedJson(file) ? 'json' : 'csv';
   return more && value !== undefined ? 'ndjson' : 'json';
 }
