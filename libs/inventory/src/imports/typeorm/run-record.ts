@@ -31,7 +31,6 @@ const COUNT_EVERY_MS = 2_000;
 export class RunRecord {
   private readonly id = randomUUID();
   private counts = NO_COUNTS;
-  private counted = NO_COUNTS;
   private countedAt = performance.now();
 
   constructor(private readonly connection: StagingConnection) {}
@@ -53,11 +52,10 @@ export class RunRecord {
 
   /** Writes the counts with the transaction that is open, every two seconds at most. */
   async writeCounts(): Promise<void> {
-    const { counts } = this;
-    if (counts === this.counted || performance.now() - this.countedAt < COUNT_EVERY_MS) return;
-    [this.counted, this.countedAt] = [counts, performance.now()];
+    if (performance.now() - this.countedAt < COUNT_EVERY_MS) return;
+    this.countedAt = performance.now();
     const { client, workspaceId } = this.connection;
-    const { rowCount } = await client.query(COUNT_RUN, [workspaceId, this.id, JSON.stringify(counts)]);
+    const { rowCount } = await client.query(COUNT_RUN, [workspaceId, this.id, JSON.stringify(this.counts)]);
     if (rowCount === 0) throw new WorkspaceDeleted();
   }
 
