@@ -9,7 +9,7 @@ import { REKEY_ONE } from './rekey-statements';
 import { rekeyedAct } from './rekeyed-computers';
 
 const LOCK = `SELECT pg_try_advisory_xact_lock(${importLockOf('$1', '$2')}) AS locked`;
-const IS_THERE = `SELECT FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = $3`;
+const IS_TAKEN = `SELECT FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = $3`;
 
 /** Gives an asset another externalId by hand: it stays the same asset. */
 @Injectable()
@@ -31,10 +31,8 @@ export class AssetRekey {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const [lock] = await manager.query<{ locked: boolean }[]>(LOCK, [workspaceId, source]);
       if (lock?.locked !== true) throw new ImportAlreadyRunning(`of the source "${source}"`);
-      const isThere = async (externalId: string): Promise<boolean> =>
-        (await manager.query<unknown[]>(IS_THERE, [workspaceId, source, externalId])).length > 0;
-      if (!(await isThere(from))) return 'missing';
-      if (await isThere(to)) return 'taken';
+      const taken = await manager.query<unknown[]>(IS_TAKEN, [workspaceId, source, to]);
+      if (taken.length > 0) return 'taken';
       const values = [workspaceId, source, from, to];
       const [asset] = await manager.query<{ public_id: string; is_employee: boolean }[]>(REKEY_ONE, values);
       if (asset === undefined) return 'missing';

@@ -299,10 +299,10 @@ export function parseItem(text: string): unknown {
   const value = parseForeignJson(text);
   if (!/\d{16}/.test(text)) return value;
   const parse = newParser();
-  const walk = new ItemWalk([], NO_LIMIT);
+  const walk = new ItemWalk(null, NO_LIMIT);
   walk.take([...tokensOf(parse(text)), ...tokensOf(parse(none))]);
   const [read] = walk.left();
-  return read && 'item' in read && !Array.isArray(value) ? read.item : value;
+  return read && 'item' in read ? read.item : value;
 }
 
 /** Whether a text is JSON as far as it goes. */
