@@ -244,6 +244,22 @@ describe('The console in a browser', () => {
     await context.close();
   });
 
+  it.each([true, false])(
+    'shows nothing by the back button after the sign-out (scripts: %s)',
+    async (javaScriptEnabled) => {
+      const context = await browser.newContext({ javaScriptEnabled });
+      const page = await signIn(context);
+      await page.goto(`${console.origin}/people`);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+      await page.goBack({ waitUntil: 'commit' });
+
+      expect(new URL(page.url()).pathname).toBe('/sign-in');
+      await context.close();
+    },
+  );
+
   it('signs a person in by OpenID Connect, whose issuer is another site', async () => {
     const [port, consolePort] = [String(await freePort()), String(await freePort())];
     const callback = `http://127.0.0.1:${consolePort}/sign-in/callback`;

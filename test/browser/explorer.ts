@@ -17,6 +17,8 @@ export async function startBrowser(): Promise<Browser> {
   // The sandbox does not work as root, and the pages are our own.
   return chromium.launch({
     executablePath,
+    // People's browsers keep a page, as it was left, for the way back.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'],
   });
 }

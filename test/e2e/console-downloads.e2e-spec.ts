@@ -46,6 +46,28 @@ describe('Downloads of the console', () => {
     expect((await exported(person)).map(({ list }) => list)).toEqual(['assets', 'assets', 'computers']);
   });
 
+  it.each(['=1', '\t@x', '\n-1', '"+1', 'a;=1'])('have no formula in any column, also for %j', async (formula) => {
+    const { id, slug } = await console.aWorkspace();
+    const { id: ownerId } = await api.arrange.anEmployee(id, formula, formula);
+    const texts = ['source', 'external_id', 'account_id', 'region', 'serial_number', 'operating_system', 'os_version'];
+    const columns = {
+      ...Object.fromEntries([...texts, 'email'].map((column) => [column, formula])),
+      tags: JSON.stringify([{ key: formula, value: formula, readOnly: true }]),
+    };
+    await api.arrange.anAsset(id, { type: 'COMPUTER', name: formula, description: formula, ownerId, columns });
+    const person = await console.signIn(slug, 'viewer');
+
+    const files = [await person.get('/inventory/download'), await person.get('/computers/download')];
+
+    const cells = files.map(({ text }) =>
+      [...text.matchAll(/"((?:[^"]|"")*)"(?:,|\r\n)/g)].map(([, cell = '']) => cell),
+    );
+    const isFormula = (cell: string) => /^[\t\r\n]|(?:^|[;\t\r\n])"*[=+\-@]/.test(cell);
+    expect(cells.map((those) => those.filter(isFormula))).toEqual([[], []]);
+    // The asset and its owner; the computer.
+    expect(cells.map((those) => those.filter((cell) => cell.includes("'")).length)).toEqual([13 + 2, 7]);
+  });
+
   it('read and record nothing for a HEAD', async () => {
     const person = await console.signIn(ours.slug, 'viewer');
 
