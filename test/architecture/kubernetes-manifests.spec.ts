@@ -57,6 +57,12 @@ describe('The Kubernetes manifests', () => {
   ])('would not pass with %s', (_what, members) => {
     expect(faultsOf([{ apiVersion: 'batch/v1', kind: 'CronJob', ...members }])).toHaveLength(1);
   });
+
+  it('let the API reach DNS, Postgres, Redis, the trace collector and issuers', () => {
+    const named = own.filter((one) => text(one, 'metadata.name') === 'compliance-api');
+    const [policy] = named.filter((one) => text(one, 'kind') === 'NetworkPolicy');
+    expect(at(policy, 'spec.egress.*.ports.*.port')).toEqual([53, 53, 5432, 6379, 4318, 443]);
+  });
 });
 
 describe('The operators’ jobs', () => {
