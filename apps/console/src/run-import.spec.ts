@@ -34,7 +34,7 @@ describe('The import of an upload', () => {
           .then(work)
           .then(() => REPORT),
     };
-    return runImport({ asPerson: () => service as never }, given, (news) => void told.push(news));
+    return runImport(service, given, (news) => void told.push(news));
   };
 
   it('has bounds of bytes and records', async () => {

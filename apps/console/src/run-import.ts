@@ -10,7 +10,7 @@ const MOST_BYTES_FAILED = 100_000_000;
 
 /** Runs the import of an upload. Its first failed records are kept, to be mended. @throws what is no fault of the file */
 export async function runImport(
-  imports: Pick<ImportsService, 'asPerson'>,
+  imports: Pick<ImportsService, 'run'>,
   order: ImportOrder,
   tell: (news: ImportNews) => void,
 ): Promise<ImportEnd> {
@@ -18,10 +18,10 @@ export async function runImport(
   const failed = openSync(order.failedRecords, 'w', 0o600);
   let [failedKept, length] = [0, 0];
   try {
-    const report = await imports.asPerson(author).run(workspaceId, {
+    const report = await imports.run(workspaceId, {
       ...options,
       map: options.map === null ? null : new MapLibrary().load(options.map),
-      ...{ dryRun, files: [path], mostBytes: MOST_BYTES_UNPACKED },
+      ...{ person: author, dryRun, files: [path], mostBytes: MOST_BYTES_UNPACKED },
       onProgress: (progress) => {
         tell({ progress });
         if (progress.read + progress.skipped > MOST_RECORDS)

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { ImportFiles, type InputLine } from '../domain/import-files.port';
 import type { ImportOptions } from '../domain/import-options';
@@ -16,11 +15,6 @@ export class ImportsService {
     private readonly store: ImportStore,
     private readonly files: ImportFiles,
   ) {}
-
-  /** The same imports, as acts of this person. */
-  asPerson(person: PersonAuthor): ImportsService {
-    return new ImportsService(this.store.asPerson(person), this.files);
-  }
 
   /** Imports the files. Reports bad lines and continues. An interrupted import can be repeated. */
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {

@@ -1,3 +1,4 @@
+import type { PersonAuthor } from '#libs/audit/operators';
 import type { HideLimit } from './hide-limit';
 import type { Format } from './import-files.port';
 import type { BadLine, ImportProgress } from './import-report';
@@ -22,6 +23,8 @@ export interface ImportOptions {
   readonly map?: RecordMap | null;
   /** By default the files tell their format. */
   readonly format?: Format | null;
+  /** Whose act the import is. By default it is one of the operator. */
+  readonly person?: PersonAuthor;
   /** The most bytes of a file, unpacked. By default any number. */
   readonly mostBytes?: number;
   /** Lines in one batch, by default 5,000. */

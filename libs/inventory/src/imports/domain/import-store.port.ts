@@ -1,4 +1,3 @@
-import type { PersonAuthor } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { ImportOptions } from './import-options';
 import type { ImportRecord } from './import-record';
@@ -49,7 +48,7 @@ export interface MergeOutcome {
 /** Where `missing` is `hide`, {@link ImportSession.countMissing} will be called. */
 export interface ImportSettings extends Pick<
   ImportOptions,
-  'source' | 'dryRun' | 'missing' | 'createTagKeys' | 'strict' | 'rekeyBy'
+  'source' | 'dryRun' | 'missing' | 'createTagKeys' | 'strict' | 'rekeyBy' | 'person'
 > {
   /** For the record of the import. A dry run leaves none. */
   readonly run: RunRequest;
@@ -63,11 +62,8 @@ export class ImportAlreadyRunning extends Error {
   }
 }
 
-/** Opens imports, one at a time for each source of a workspace, and dry runs beside them. */
+/** Opens imports, one at a time for each source of a workspace and by people, and dry runs beside them. */
 export abstract class ImportStore {
-  /** The same store, whose imports are acts of this person. A workspace has one import by people at a time. */
-  abstract asPerson(person: PersonAuthor): ImportStore;
-
   /** @throws {@link ImportAlreadyRunning} */
   abstract open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession>;
 }

@@ -52,8 +52,6 @@ export class ImportSessionTypeorm extends ImportSession {
     { visible, isNew }: SourceBefore,
     /** Null for a dry run. */
     private readonly run: RunRecord | null,
-    /** False for a role that Postgres would refuse to make statistics. */
-    private readonly ownsTables: boolean,
   ) {
     super();
     this.first = this.latest = connections.first;
@@ -155,7 +153,9 @@ export class ImportSessionTypeorm extends ImportSession {
       if (isCompleted || error instanceof WorkspaceDeleted) throw error;
     });
     // After a completed import the loss of a connection does not matter.
-    if (isCompleted && this.ownsTables && !this.settings.dryRun && this.written >= ANALYZE_FROM)
+    // The role of the console owns no table, so Postgres would refuse to make its statistics.
+    const { dryRun, person } = this.settings;
+    if (isCompleted && !person && !dryRun && this.written >= ANALYZE_FROM)
       await this.first.analyze().catch(() => undefined);
   }
 

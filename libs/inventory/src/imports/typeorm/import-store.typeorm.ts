@@ -1,5 +1,5 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { AuditRecorder, type PersonAuthor } from '#libs/audit/operators';
+import { Injectable } from '@nestjs/common';
+import { AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { poolOf } from '#libs/platform/database';
 import { DataSource } from 'typeorm';
@@ -31,18 +31,12 @@ export class ImportStoreTypeorm extends ImportStore {
   constructor(
     private readonly dataSource: DataSource,
     private readonly audit: AuditRecorder,
-    // Nest knows no boolean.
-    @Optional() private readonly ofPerson = false,
   ) {
     super();
   }
 
-  asPerson(person: PersonAuthor): ImportStore {
-    return new ImportStoreTypeorm(this.dataSource, this.audit.asPerson(person), true);
-  }
-
   async open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession> {
-    const { source, dryRun } = settings;
+    const { source, dryRun, person } = settings;
     const pool = poolOf(this.dataSource);
     const client = await pool.connect();
     try {
@@ -51,10 +45,11 @@ export class ImportStoreTypeorm extends ImportStore {
         if (!rows[0]?.locked) throw new ImportAlreadyRunning(which);
       };
       if (!dryRun) await lock(LOCK, [workspaceId, source], `of the source "${source}"`);
-      if (this.ofPerson) await lock(LOCK_WORKSPACE, [workspaceId], 'by the console');
+      if (person) await lock(LOCK_WORKSPACE, [workspaceId], 'by the console');
       await client.query(OPEN_STAGING);
       await client.query(beginIn(workspaceId));
-      const first = new StagingConnection(client, workspaceId, source, dryRun, this.audit);
+      const audit = person ? this.audit.asPerson(person) : this.audit;
+      const first = new StagingConnection(client, workspaceId, source, dryRun, audit);
       const tagKeys = new ImportTagKeys(settings);
       await tagKeys.read(first);
       const before = await first.row<SourceBefore>(SOURCE_BEFORE, [workspaceId, source]);
@@ -63,7 +58,7 @@ export class ImportStoreTypeorm extends ImportStore {
       await client.query('COMMIT');
       tagKeys.commit();
       const connections = new StagingConnections(pool, first);
-      return new ImportSessionTypeorm(connections, settings, tagKeys, before, run, !this.ofPerson);
+      return new ImportSessionTypeorm(connections, settings, tagKeys, before, run);
     } catch (error) {
       // The session ends some time after the connection, and the next attempt needs the lock of the source.
       if (error instanceof ImportAlreadyRunning)
