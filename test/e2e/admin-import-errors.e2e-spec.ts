@@ -50,10 +50,9 @@ describe('admin import --errors FILE', () => {
   it('refuses a file that is also an input, under any name, and changes nothing', async () => {
     const input = file('input.ndjson', ADA);
     expect(documentOf(await importInto('acme', input))).toMatchObject({ created: 1 });
-    const [link, alias] = [join(directory, 'link.ndjson'), join(directory, 'alias.ndjson')];
-    symlinkSync(input, link);
+    const alias = join(directory, 'alias.ndjson');
     linkSync(input, alias);
-    for (const errors of [input, link, alias]) {
+    for (const errors of [input, alias]) {
       const finished = await importInto(
         'acme',
         file('other.ndjson', ADA),

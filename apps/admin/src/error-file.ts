@@ -42,22 +42,17 @@ export class ErrorFile {
   }
 
   /**
-   * A link may name any file. Opening follows none, so a link that appears later is refused too. A pipe that nobody reads
-   * would hold the process for ever.
+   * Refuses a path that must not be written. A link may name any file; opening follows none, so a link that appears later is
+   * refused too. A pipe that nobody reads would hold the process for ever. Writing to an input file, or to a map, would
+   * destroy it.
    */
-  static refuseLinkAndPipe(path: string): void {
-    const there = lstatSync(path, { throwIfNoEntry: false });
+  static refuse(path: string, inputs: readonly string[]): void {
+    const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     if (there?.isSymbolicLink())
       throw new WrongUsage(`--errors names ${path}, which is a symbolic link. Name the file itself.`);
     if (there?.isFIFO()) throw new WrongUsage(`--errors names ${path}, which is a pipe. Name a file.`);
-  }
-
-  /** Writing to an input file, or to a map, would destroy it. */
-  static refuseInput(path: string, inputs: readonly string[]): void {
-    const there = statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (there?.isFile() !== true) return;
-    const same = inputs.find((input) => isSameFile(inputAt(input), there));
-    if (same === undefined) return;
+    const same = there?.isFile() && inputs.find((input) => isSameFile(inputAt(input), there));
+    if (!same) return;
     const name = same === '-' ? 'standard input' : same;
     throw new WrongUsage(`--errors names ${name}, which is one of the files that the import reads.`);
   }

@@ -73,10 +73,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   }
   const map = options.map === undefined ? null : await mapOf(options.map, options.maps);
   const errorsPath = options.errors === undefined ? null : fromCaller(options.errors);
-  if (errorsPath !== null) {
-    ErrorFile.refuseInput(errorsPath, [...files, ...(map?.files ?? [])]);
-    ErrorFile.refuseLinkAndPipe(errorsPath);
-  }
+  if (errorsPath !== null) ErrorFile.refuse(errorsPath, [...files, ...(map?.files ?? [])]);
   const { operateIn } = await import('../operator.js');
   const { ImportsService, InventoryOperatorModule, HIDE_LIMIT_RULE, parseHideLimit } =
     await import('#libs/inventory/operators');
