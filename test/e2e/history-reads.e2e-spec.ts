@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type TestApp, startApp } from '../support/start-app';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
+import { StreamReader } from '../support/stream-reader';
 import { someoneWaits } from '../support/waiting-sessions';
 
 const ASSETS = '/v1/inventory/assets';
@@ -62,4 +63,27 @@ describe('Slow reads of the history of one workspace', () => {
     expect(first.body).toMatchObject({ id, description: null });
     expect((await now).body).toMatchObject({ id, description: 'later' });
   });
+});
+
+it('streams of the past have each asset once, also where Postgres does not find them in their order', async () => {
+  const app = await startApp();
+  const workspace = await app.arrange.aWorkspace();
+  await app.arrange.manyAssets(workspace, 1_500, 500);
+  // Those lie behind the others then.
+  const change = "UPDATE asset SET description = 'later' WHERE workspace_id = $1 AND external_id::int <= 600";
+  await app.arrange.change(workspace, change, [workspace]);
+  const { admin } = app.database;
+  const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
+  for (const scan of ['indexscan', 'indexonlyscan'])
+    await admin.query(`ALTER DATABASE ${rows[0]?.name} SET enable_${scan} = off`);
+  const instance = await startInstance(app);
+  await delay(5);
+
+  const path = `${ASSETS}?asOf=${new Date().toISOString()}`;
+  const { lines } = await (await StreamReader.open(instance.origin, path, await app.arrange.aToken(workspace))).read();
+
+  const names = lines.flatMap(({ asset }) => (asset as Record<string, unknown> | undefined)?.['externalId'] ?? []);
+  expect(names).toEqual(Array.from({ length: 1_500 }, (_, n) => String(n + 1)));
+  await instance.stop();
+  await app.stop();
 });
