@@ -3,6 +3,7 @@ import dns from 'node:dns';
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
+import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from 'node:net';
 import { Settings } from '#libs/platform/config';
 import { StandInIssuer } from '../../../../test/support/stand-in-issuer';
 import { KeySetUnavailable } from '../domain/trusted-issuer';
@@ -216,6 +217,19 @@ describe('The key set of an issuer', () => {
     await fetch(source).catch((error: unknown) => reasons.push(error));
     const unreached = new KeySetUnavailable('notReached');
     expect(reasons).toEqual([unreached, unreached]);
+  });
+
+  it('is fetched by its name where Node may not choose the family of addresses', async () => {
+    const named = `http://localhost:${new URL(issuer.url).port}`;
+    issuer.discovery = { issuer: named, jwks_uri: `${named}/jwks` };
+    jest.spyOn(dns.promises, 'lookup').mockResolvedValue([{ address: '127.0.0.1', family: 4 }] as never);
+    const chooses = getDefaultAutoSelectFamily();
+    setDefaultAutoSelectFamily(false);
+    try {
+      expect(await fetch({ issuer: named })).toHaveLength(1);
+    } finally {
+      setDefaultAutoSelectFamily(chooses);
+    }
   });
 
   it('connects to those addresses of a name alone that are open', async () => {

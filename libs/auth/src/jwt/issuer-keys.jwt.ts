@@ -78,12 +78,14 @@ async function addressesOf(host: string, ofOperator: boolean): Promise<LookupAdd
 }
 
 async function bodyOf(url: URL, addresses: LookupAddress[], signal: AbortSignal): Promise<string> {
+  const [first] = addresses;
   const send = url.protocol === 'https:' ? requestByHttps : requestByHttp;
   const request = send(url, {
     signal,
     // A connection of its own, to an address that was judged: a second look-up could tell another one.
     agent: false,
-    lookup: (_host, _options, callback) => callback(null, addresses),
+    lookup: (_host, { all }, callback) =>
+      all ? callback(null, addresses) : callback(null, String(first?.address), first?.family),
     headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'compliance-api' },
   });
   request.on('error', () => undefined).end();
