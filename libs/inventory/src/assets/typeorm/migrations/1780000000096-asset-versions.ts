@@ -151,8 +151,9 @@ export class AssetVersions1780000000096 implements MigrationInterface {
            ORDER BY changed_at FETCH FIRST 20 ROWS WITH TIES
         LOOP
           DELETE FROM asset_version WHERE workspace_id = tenant AND to_change = passed.id;
+          begins := passed.changed_at;
         END LOOP;
-        UPDATE workspace SET history_begins_at = passed.changed_at WHERE id = tenant;
+        UPDATE workspace SET history_begins_at = begins WHERE id = tenant;
         RETURN true;
       END $$;
       COMMENT ON FUNCTION forget_versions IS
