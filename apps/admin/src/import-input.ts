@@ -15,15 +15,11 @@ export const inputFrom = (file: string): string => (file === '-' ? file : fromCa
 
 /** Loads a map. @throws before anything is read, with every fault of the map */
 export async function mapOf(named: string, directory: string | undefined): Promise<RecordMap> {
-  return (await mapLibrary(directory)).load(namedFromCaller(named));
+  return (await mapLibrary(directory)).load(named);
 }
 
 /** The ready maps, and those of a directory before them. */
 export async function mapLibrary(directory: string | undefined): Promise<MapLibrary> {
   const { MapLibrary } = await import('#libs/inventory/operators');
-  return new MapLibrary(directory === undefined ? null : fromCaller(directory));
+  return new MapLibrary(directory === undefined ? null : fromCaller(directory), fromCaller(''));
 }
-
-/** A file is named from the caller's directory; a name is none. */
-export const namedFromCaller = (named: string): string =>
-  /\.ya?ml$/i.test(named) || named.includes('/') ? fromCaller(named) : named;

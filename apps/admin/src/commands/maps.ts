@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Format } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
-import { formatOption, inputFrom, mapLibrary, mapOf, mapsOption, namedFromCaller } from '../import-input';
+import { formatOption, inputFrom, mapLibrary, mapOf, mapsOption } from '../import-input';
 import { type CommonOptions, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { visibleText } from '../visible-text';
@@ -38,7 +38,7 @@ async function list(options: MapsOptions): Promise<void> {
 }
 
 async function show(named: string, options: MapsOptions): Promise<void> {
-  const map = (await mapLibrary(options.maps)).show(namedFromCaller(named));
+  const map = (await mapLibrary(options.maps)).show(named);
   await print({ json: map, text: () => map.yaml }, options);
 }
 

@@ -22,7 +22,11 @@ interface ListedMap {
 /** Finds maps by name in a directory of the operator's and among the ready ones, or by file. */
 export class MapLibrary {
   /** @throws {@link MapInvalid} for what is no directory */
-  constructor(private readonly directory: string | null = null) {
+  constructor(
+    private readonly directory: string | null = null,
+    /** Files are named from here. */
+    private readonly caller = '',
+  ) {
     if (directory === null || statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
     throw new MapInvalid([`${directory} is not a directory.`]);
   }
@@ -76,7 +80,7 @@ export class MapLibrary {
     const isFile = EXTENSION.test(named) || named.includes(sep);
     const beside = from === null ? null : dirname(from.file);
     const found = isFile
-      ? resolve(beside ?? '', named)
+      ? resolve(beside ?? this.caller, named)
       : [beside, this.directory, READY]
           .filter((folder) => folder !== null)
           .flatMap((folder) => EXTENSIONS.map((extension) => resolve(folder, `${named}${extension}`)))
