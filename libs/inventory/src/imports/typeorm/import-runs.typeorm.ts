@@ -7,11 +7,11 @@ import type { ImportedSource, RunResult } from '../domain/recorded-run';
 import {
   CLEAR_STALE_AFTER,
   FIND,
+  LATEST,
   type RunJson,
   MARK_INTERRUPTED,
   SET_STALE_AFTER,
   TAKE_TURNS,
-  latestRuns,
   toRun,
 } from './run-statements';
 import { SOURCE_LIST } from './source-list';
@@ -45,8 +45,7 @@ export class ImportRunsTypeorm extends ImportRuns {
     { workspaceId, source }: { readonly workspaceId: WorkspaceId | null; readonly source: string | null },
     limit: number,
   ): Promise<RunOfWorkspace[]> {
-    const values = [limit, source, workspaceId].filter((value) => value !== null);
-    const rows = await this.query<FoundRun>(workspaceId, latestRuns(source !== null, workspaceId !== null), values);
+    const rows = await this.query<FoundRun>(workspaceId, LATEST, [limit, source, workspaceId]);
     return rows.map(ofWorkspace);
   }
 

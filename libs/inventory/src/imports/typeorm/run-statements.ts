@@ -26,16 +26,13 @@ export const toRun = ({ startedAt, endedAt, counts, ...run }: RunJson): Recorded
 
 export const MARK_INTERRUPTED = 'SELECT settle_import_runs()';
 
-/**
- * The newest runs, of one workspace or of all. The newest of each come from an index, however many are kept: a condition
- * that allows null uses none. $1 limit, then the source and the workspace where they are named.
- */
-export const latestRuns = (ofSource: boolean, ofWorkspace: boolean): string => `
+/** The newest runs, of each workspace from an index. $1 limit, $2 source and $3 workspace, null for all. */
+export const LATEST = `
   SELECT workspace.slug, ${LISTED_RUN} AS run
     FROM workspace CROSS JOIN LATERAL (
-      SELECT * FROM import_run WHERE workspace_id = workspace.id ${ofSource ? 'AND source = $2' : ''}
+      SELECT * FROM import_run WHERE workspace_id = workspace.id AND ($2::text IS NULL OR source = $2)
        ORDER BY started_at DESC, id LIMIT $1) AS run
-   ${ofWorkspace ? `WHERE workspace.id = $${ofSource ? 3 : 2}` : ''}
+   WHERE $3::uuid IS NULL OR workspace.id = $3
    ORDER BY run.started_at DESC, run.id LIMIT $1`;
 
 /** $1 the id, $2 workspace, null for all. */
