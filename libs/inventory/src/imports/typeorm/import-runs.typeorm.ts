@@ -4,16 +4,8 @@ import type { Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { ImportRuns, type RunOfWorkspace } from '../domain/import-runs.port';
 import type { ImportedSource, RunResult } from '../domain/recorded-run';
-import {
-  CLEAR_STALE_AFTER,
-  FIND,
-  LATEST,
-  type RunJson,
-  MARK_INTERRUPTED,
-  SET_STALE_AFTER,
-  TAKE_TURNS,
-  toRun,
-} from './run-statements';
+import { ImportFreshnessRow } from './import-run.row';
+import { FIND, IS_SOURCE, LATEST, type RunJson, MARK_INTERRUPTED, TAKE_TURNS, toRun } from './run-statements';
 import { SOURCE_LIST } from './source-list';
 
 interface FoundRun {
@@ -58,20 +50,23 @@ export class ImportRunsTypeorm extends ImportRuns {
   }
 
   async setStaleAfter(workspaceId: WorkspaceId, source: string, seconds: number | null): Promise<boolean> {
+    const named = { workspace_id: workspaceId, source };
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const run = (text: string, values: unknown[]): Promise<{ readonly old: number | null }[]> =>
-        manager.query(text, values);
-      await run(TAKE_TURNS, [workspaceId, source]);
-      const [changed] =
-        seconds === null
-          ? await run(CLEAR_STALE_AFTER, [workspaceId, source])
-          : await run(SET_STALE_AFTER, [workspaceId, source, seconds]);
-      if (!changed) return false;
-      if (changed.old === seconds) return true;
+      await manager.query(TAKE_TURNS, [workspaceId, source]);
+      const isSource = (await manager.query<unknown[]>(IS_SOURCE, [workspaceId, source])).length > 0;
+      const old = (await manager.findOneBy(ImportFreshnessRow, named))?.stale_after_seconds ?? null;
+      // The alert of a source without asset and import can be ended.
+      if (!isSource && (seconds !== null || old === null)) return false;
+      if (old === seconds) return true;
+      if (seconds === null) await manager.delete(ImportFreshnessRow, named);
+      else {
+        const row = { ...named, stale_after_seconds: seconds };
+        await manager.upsert(ImportFreshnessRow, row, ['workspace_id', 'source']);
+      }
       await this.audit.recordAct(manager, workspaceId, {
         action: 'source.stale_after_set',
         target: { type: 'IMPORT', id: source },
-        changes: { staleAfterSeconds: { old: changed.old, new: seconds } },
+        changes: { staleAfterSeconds: { old, new: seconds } },
       });
       return true;
     });

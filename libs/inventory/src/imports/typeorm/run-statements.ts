@@ -43,20 +43,4 @@ export const FIND = `
 
 /** Of two changes at once the second one reads what the first one wrote, as it begins after it. */
 export const TAKE_TURNS = `SELECT pg_advisory_xact_lock(hashtextextended('stale after ' || $1 || ' ' || $2, 0))`;
-/** Returns a row when the workspace has the source. $3 seconds. The old age is read before it is overwritten. */
-export const SET_STALE_AFTER = `
-  WITH before AS (
-    SELECT stale_after_seconds FROM import_freshness WHERE workspace_id = $1 AND source = $2
-  ), written AS (
-    INSERT INTO import_freshness AS kept (workspace_id, source, stale_after_seconds)
-    SELECT $1, id, $3 FROM inventory_sources($1) WHERE id = $2
-        ON CONFLICT (workspace_id, source) DO UPDATE SET stale_after_seconds = excluded.stale_after_seconds
-    RETURNING 1
-  )
-  SELECT (SELECT stale_after_seconds FROM before) AS old FROM written`;
-
-/** Works for a source without asset and import, too, so that its alert can be ended. */
-export const CLEAR_STALE_AFTER = `
-  WITH gone AS (DELETE FROM import_freshness WHERE workspace_id = $1 AND source = $2 RETURNING stale_after_seconds)
-  SELECT (SELECT stale_after_seconds FROM gone) AS old
-   WHERE EXISTS (SELECT FROM gone) OR EXISTS (SELECT FROM inventory_sources($1) WHERE id = $2)`;
+export const IS_SOURCE = `SELECT FROM inventory_sources($1) WHERE id = $2`;
