@@ -9,9 +9,11 @@ import { createGzip, gzipSync } from 'node:zlib';
 import { makeFifo } from '../../../../../test/support/fifo';
 import { type Format, type InputLine, InputUnreadable } from '../domain/import-files.port';
 import { parseImportRecord } from '../domain/import-record';
+import type { RecordMap } from '../domain/maps/record-map';
 import { csvLines } from './csv-lines';
 import { ImportFilesSystem } from './import-files.system';
 import { formatOfRecords, opened } from './input-format';
+import { MapLibrary } from './maps/map-library.system';
 import { ndjsonLines } from './ndjson-lines';
 import { plainBytes } from './plain-bytes';
 
@@ -39,6 +41,14 @@ describe('Files of an import', () => {
     const options = { map: null, format, ...(mostBytes !== undefined && { mostBytes }) };
     for await (const some of new ImportFilesSystem().read([path], () => undefined, options)) lines.push(...some);
     return lines;
+  }
+  /** Does something after the first lines. */
+  async function readWhile(path: string, map: RecordMap | null, happens: () => void): Promise<void> {
+    const lines = new ImportFilesSystem().read([path], () => undefined, { map, format: null });
+    const reading = lines[Symbol.asyncIterator]();
+    await reading.next();
+    happens();
+    while (!(await reading.next()).done);
   }
   const valuesOf = async (content: string | Buffer, name?: string): Promise<unknown[]> =>
     (await read(content, name)).map((line) => ('value' in line ? line.value : 'fault' in line ? line.fault : line));
@@ -175,16 +185,19 @@ describe('Files of an import', () => {
   ])('that are %s while they are read fail, for the end may not be theirs', async (_, change) => {
     const path = join(directory, 'changing');
     writeFileSync(path, LINES.repeat(4_000));
-    const lines = new ImportFilesSystem().read([path], () => undefined, { map: null, format: null });
-    const reading = lines[Symbol.asyncIterator]();
-    const toEnd = async (): Promise<void> => {
-      while (!(await reading.next()).done);
-    };
 
-    await reading.next();
-    change(path);
+    await expect(readWhile(path, null, () => change(path))).rejects.toThrow(`${path} changed while it was read.`);
+  });
 
-    await expect(toEnd()).rejects.toThrow(`${path} changed while it was read.`);
+  it('that a map reads fail as well when they change', async () => {
+    const path = join(directory, 'changing.json');
+    const map = join(directory, 'printers.yaml');
+    writeFileSync(path, `{"value":[${Array(8_000).fill(JSON.stringify(PRINTER)).join(',\n')}]}`);
+    writeFileSync(map, 'items: value\ncategory: CUSTOM\nrecord:\n  externalId: externalId\n  name: name\n');
+
+    const reading = readWhile(path, new MapLibrary().load(map), () => appendFileSync(path, ' '));
+
+    await expect(reading).rejects.toThrow(`${path} changed while it was read.`);
   });
 
   it('stay lines when some of them are bad', async () => {

@@ -2,7 +2,7 @@ import { parseForeignJson } from '#libs/kernel';
 import { getManyValues, isMany, none } from 'stream-chain/core';
 import Assembler from 'stream-json/assembler.js';
 import { type Token as ParsedToken, jsonParser } from 'stream-json/core/parser.js';
-import { MAX_LINE_BYTES } from '../../domain/import-files.port';
+import { InputUnreadable, MAX_LINE_BYTES } from '../../domain/import-files.port';
 import { MemoryWatch } from './memory-watch';
 
 /** One value, such as a text, stays in memory until its end. */
@@ -105,9 +105,11 @@ function decoded(
 const newParser = (): Parser =>
   jsonParser({ packValues: true, streamValues: false, jsonStreaming: true }) as unknown as Parser;
 
-/** Errors of reading, such as a file that vanished, have a code. */
+/** Errors of the file system have a code. */
 const isOfContent = (error: unknown): error is Error =>
-  error instanceof Error && (!('code' in error) || error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA');
+  error instanceof Error &&
+  !(error instanceof InputUnreadable) &&
+  (!('code' in error) || error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA');
 
 function reasonOf(error: Error): string {
   if ('code' in error) return 'it is not UTF-8';
