@@ -53,7 +53,9 @@ export const MEMBER_PATHS: ReadonlySet<string> = new Set([
   ...[...COMPLIANCE_MEMBERS].map((name) => `compliance.${name}`),
   ...[...DATA_STORED_MEMBERS].map((name) => `dataStored.${name}`),
 ]);
-export const membersOf = (category: CategoryKey): ReadonlySet<string> => MEMBERS[category];
+/** Tells whether a map gives records of the category this member. Only CLOUD needs a type: others have one each. */
+export const isMappedMember = (category: CategoryKey, name: string): boolean =>
+  name === 'type' ? category === 'CLOUD' : MEMBERS[category].has(name);
 const TAG_MEMBERS: ReadonlySet<string> = new Set(['key', 'value', 'readOnly']);
 const MAX_NAME = 1000;
 const MAX_TEXT = 2000;

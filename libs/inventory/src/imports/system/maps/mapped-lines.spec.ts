@@ -369,6 +369,18 @@ record:
     ]);
   });
 
+  it('gets no members of another category, and no type but in the cloud', async () => {
+    const map =
+      'category: kind\nrecord: {externalId: id, name: id, type: CLOUD_OTHER, region: "\'eu\'", managed: "true"}';
+
+    const lines = await linesOf('[{"kind":"CLOUD","id":"a"},{"kind":"COMPUTER","id":"b"}]', { yaml: map });
+
+    expect(lines.map((line) => 'value' in line && line.value)).toEqual([
+      { categoryKey: 'CLOUD', externalId: 'a', name: 'a', type: 'CLOUD_OTHER', region: 'eu' },
+      { categoryKey: 'COMPUTER', externalId: 'b', name: 'b', managed: true },
+    ]);
+  });
+
   it('for which an expression fails keeps its serial number, wherever the map has it', async () => {
     const map = 'category: COMPUTER\nrecord:\n  name: size + 1\n  serialNumber: serial\n  externalId: id';
 

@@ -1,6 +1,6 @@
 import { ASSET_TYPES, CATEGORY_KEYS, type CategoryKey } from '../../../assets/domain/asset-category';
 import { MAX_LINE_BYTES } from '../../domain/import-files.port';
-import { MEMBER_PATHS, membersOf } from '../../domain/import-record';
+import { MEMBER_PATHS, isMappedMember } from '../../domain/import-record';
 import { type ItemsOfMap, MapInvalid, type MappedItem, type RecordMap } from '../../domain/maps/record-map';
 import { type MapExpression, mapExpression, membersRead, plainPath } from './map-expression';
 import type { MapLine } from './map-file';
@@ -83,7 +83,7 @@ function faultOfMember(name: string, category: CategoryKey | null): string | nul
   if (name === 'categoryKey') return 'record.categoryKey: category beside record says it.';
   if (!MEMBER_PATHS.has(name)) return `record.${name} is not a member of records.`;
   const [top = ''] = name.split('.');
-  return category === null || membersOf(category).has(top)
+  return category === null || isMappedMember(category, top)
     ? null
     : `record.${name} is not a member of ${category} records.`;
 }
@@ -102,7 +102,7 @@ async function mapItem(item: unknown, category: MapExpression, members: readonly
     const key = CATEGORY_KEYS.find((one) => one === found);
     for (const { name, path, value: expression } of members) {
       // One map may give several categories, and each has members of its own.
-      if (key !== undefined && !membersOf(key).has(path[0] ?? '')) continue;
+      if (key !== undefined && !isMappedMember(key, path[0] ?? '')) continue;
       member = `record.${name}`;
       const result = expression(item);
       place(value, path, result instanceof Promise ? await result : result);
