@@ -134,15 +134,17 @@ describe('A dry run of an import', () => {
         fc.constantFrom('keep' as const, 'hide' as const),
         fc.constantFrom(1, 3, 8, 100),
         fc.boolean(),
-        async (before, records, missing, batchSize, strict) => {
+        fc.constantFrom({}, { rekeyBy: 'serialNumber' as const }),
+        async (before, records, missing, batchSize, strict, rekey) => {
+          const options = { missing, batchSize, strict, ...rekey };
           await setting.enterWorkspace();
           await run(before, {});
           const untouched = await setting.everything();
 
-          const dry = await run(records, { missing, batchSize, strict, dryRun: true });
+          const dry = await run(records, { ...options, dryRun: true });
 
           expect(await setting.everything()).toBe(untouched);
-          expect(await run(records, { missing, batchSize, strict })).toEqual({ ...dry, dryRun: false });
+          expect(await run(records, options)).toEqual({ ...dry, dryRun: false });
         },
       ),
       { numRuns: 8, interruptAfterTimeLimit: 60_000 },
@@ -154,6 +156,7 @@ const range = (length: number): readonly number[] => Array.from({ length }, (_, 
 const maybe = <Value>(values: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
   fc.option(values, { nil: undefined, freq: 2 });
 const people = fc.constantFrom('hr-1', 'hr-2', 'hr-3');
+const mails = fc.constantFrom('a@example.com', 'A@example.com', 'b@example.com');
 const ids = fc.constantFrom(ID, OTHER_ID);
 const common = {
   name: fc.constantFrom('a', 'b'),
@@ -167,12 +170,13 @@ const anyOwner = fc.oneof(
   fc.constant({}),
   people.map((owner) => ({ owner })),
   ids.map((ownerId) => ({ ownerId })),
+  mails.map((ownerEmail) => ({ ownerEmail })),
 );
 const check = fc.constantFrom(true, false, null);
 const anyRecord: fc.Arbitrary<Row> = fc
   .tuple(
     fc.oneof(
-      fc.record({ categoryKey: fc.constant('EMPLOYEE'), externalId: people, ...common }),
+      fc.record({ categoryKey: fc.constant('EMPLOYEE'), externalId: people, email: maybe(mails), ...common }),
       fc.record({
         categoryKey: fc.constantFrom('INFORMATION', 'CUSTOM'),
         externalId: fc.integer({ min: 1, max: 12 }).map((number) => `ds-${number}`),
@@ -180,7 +184,8 @@ const anyRecord: fc.Arbitrary<Row> = fc
       }),
       fc.record({
         categoryKey: fc.constant('COMPUTER'),
-        externalId: fc.integer({ min: 1, max: 5 }).map((number) => `c-${number}`),
+        externalId: fc.integer({ min: 1, max: 12 }).map((number) => `c-${number}`),
+        serialNumber: maybe(fc.constantFrom('S1', 'S2', 'S3', 'S4', 'S5')),
         managed: check,
         compliance: maybe(fc.record({ antivirusInstalled: check, screenLockEnabled: check })),
         lastCheckedAt: maybe(fc.constantFrom('2026-10-01T00:00:00Z', '2026-10-02T00:00:00Z')),
