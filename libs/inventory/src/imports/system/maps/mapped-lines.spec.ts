@@ -381,6 +381,14 @@ record:
     ]);
   });
 
+  it('may get the type that is the only one of its category', async () => {
+    const map = 'category: COMPUTER\nrecord: {externalId: id, name: id, type: "\'COMPUTER\'"}';
+
+    const [line] = await linesOf('[{"id":"a"}]', { yaml: map });
+
+    expect(line).toMatchObject({ value: { categoryKey: 'COMPUTER', externalId: 'a' } });
+  });
+
   it('for which an expression fails keeps its serial number, wherever the map has it', async () => {
     const map = 'category: COMPUTER\nrecord:\n  name: size + 1\n  serialNumber: serial\n  externalId: id';
 

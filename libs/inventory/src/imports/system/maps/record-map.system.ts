@@ -83,7 +83,8 @@ function faultOfMember(name: string, category: CategoryKey | null): string | nul
   if (name === 'categoryKey') return 'record.categoryKey: category beside record says it.';
   if (!MEMBER_PATHS.has(name)) return `record.${name} is not a member of records.`;
   const [top = ''] = name.split('.');
-  return category === null || isMappedMember(category, top)
+  // Records of every category may have a type.
+  return category === null || name === 'type' || isMappedMember(category, top)
     ? null
     : `record.${name} is not a member of ${category} records.`;
 }
